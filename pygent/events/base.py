@@ -1,0 +1,73 @@
+"""The envelope that every event has, and the deltas that are none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+__all__ = ["FORMAT_VERSION", "Delta", "Event", "UnknownEvent"]
+
+FORMAT_VERSION = 1
+"""What this program writes. A higher one is read as far as it is understood, never written to."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Event:
+    """One fact. The log fills the envelope in when the event is appended.
+
+    ``session`` and ``seq`` name it for ever; ``epoch`` is the writer's; ``at`` the time in
+    seconds since 1970; ``turn`` counts the user's messages; ``call`` is the tool call it is about;
+    ``parent`` the session that started this one. ``extra`` keeps keys that this version of
+    Pygent does not know.
+    """
+
+    kind: ClassVar[str] = ""
+
+    session: str = ""
+    seq: int = 0
+    epoch: int = 0
+    at: float = 0.0
+    version: int = FORMAT_VERSION
+    turn: int = 0
+    call: str | None = None
+    parent: str | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def type(self) -> str:
+        """The name of the kind, as it is written in JSON."""
+        return self.kind
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnknownEvent(Event):
+    """A kind that this version of Pygent does not know; all of it is kept."""
+
+    name: str
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def type(self) -> str:
+        """The name that the event came with."""
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """A piece of something that is still being made: seen live, never recorded.
+
+    ``what`` is ``text``, ``reasoning`` or ``output`` (of the tool call ``call``); ``after`` is the
+    number of the last event before it. What the pieces add up to follows as an event.
+    """
+
+    what: str
+    text: str
+    call: str | None = None
+    after: int = 0
+    session: str = ""
+
+    @property
+    def type(self) -> str:
+        """Always ``delta``."""
+        return "delta"
