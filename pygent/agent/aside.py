@@ -1,0 +1,43 @@
+"""Async callers: the agent works in a thread, its events arrive in the event loop."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Generator
+from typing import TYPE_CHECKING, Any
+
+from ..events import Delta, Event
+
+if TYPE_CHECKING:
+    from .agent import Agent
+
+__all__ = ["follow"]
+
+_END = object()
+
+
+async def follow(
+    agent: Agent, events: Generator[Event | Delta, None, Any]
+) -> AsyncIterator[Event | Delta]:
+    """Yield the events of a turn that runs in a thread; leaving early cancels the turn."""
+    loop = asyncio.get_running_loop()
+    arrived: asyncio.Queue[Any] = asyncio.Queue()
+
+    def work() -> None:
+        ending: Any = _END
+        try:
+            for event in events:
+                loop.call_soon_threadsafe(arrived.put_nowait, event)
+        except BaseException as error:
+            ending = error
+        loop.call_soon_threadsafe(arrived.put_nowait, ending)
+
+    working = loop.run_in_executor(None, work)
+    try:
+        while (item := await arrived.get()) is not _END:
+            if isinstance(item, BaseException):
+                raise item
+            yield item
+    finally:
+        agent.cancel()
+        await asyncio.shield(working)

@@ -1,0 +1,87 @@
+"""What happens when an agent is made: its conversation is found or begun."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import ConfigError
+from ..events import HistoryEdited, SandboxChosen, SessionStarted
+from ..log import MessageFile, Mirror
+from ..messages import Message, well_formed
+from ..models import default_model
+from ..runtime import Runtime
+from ..system_message import default_persona
+from ..version import __version__
+
+if TYPE_CHECKING:
+    from .agent import Agent
+
+__all__ = ["adopt_history", "prepare", "record_choice"]
+
+
+def prepare(agent: Agent) -> None:
+    """Fill in what was not given, and begin or restore the conversation."""
+    _fill_in(agent)
+    given, agent.history = agent.history, agent.log.history
+    if not agent.log.state.seq:
+        agent.log.append(
+            SessionStarted(pygent=__version__, title=agent.log.title, workspace=agent.log.workspace)
+        )
+    mirror = Mirror(Path(agent.history_file)) if agent.history_file is not None else None
+    restored = mirror.load() if mirror is not None else []
+    if restored or given:
+        _replace(agent, restored or given, "restored" if restored else "given")
+    agent._prompt.build_first()
+    if mirror is not None:
+        agent.history_file = mirror.path
+        agent.log.follow(mirror, have=len(agent.history) if restored else 0)
+    if agent.log_file is not None:
+        agent.log_file = Path(agent.log_file)
+        agent.log.follow(MessageFile(agent.log_file), have=len(agent.history))
+    if not agent.history:
+        agent._prompt.send()
+
+
+def adopt_history(agent: Agent) -> None:
+    """Take over a list that a user put in the place of the history, and record it."""
+    if agent.history is not agent.log.history:
+        given, agent.history = agent.history, agent.log.history
+        _replace(agent, given, "edited")
+
+
+def _fill_in(agent: Agent) -> None:
+    if agent.workspace is not None:
+        agent.runtime = Runtime(workspace=agent.workspace)
+    if agent.persona is None:
+        agent.persona = default_persona()
+    if agent.model is None:
+        agent.model = default_model()
+    if not isinstance(agent.model_name, str):
+        raise ConfigError(f"model_name is {agent.model_name!r}: give the name of a model")
+    record_choice(agent)
+
+
+def record_choice(agent: Agent) -> None:
+    """Have the choice of a sandbox recorded, unless somebody else listens for it already."""
+    log, runtime = agent.log, agent.runtime
+    if not isinstance(runtime, Runtime) or runtime.on_choice is not None:
+        return
+
+    def chosen(choice: Any) -> None:
+        log.append(
+            SandboxChosen(
+                tier=choice.tier,
+                isolated=choice.isolated,
+                reason=choice.reason,
+                gaps=list(choice.gaps),
+            )
+        )
+
+    runtime.on_choice = chosen
+
+
+def _replace(agent: Agent, messages: Iterable[Any], reason: str) -> None:
+    fixed = [m.to_dict() if isinstance(m, Message) else dict(m) for m in well_formed(messages)]
+    agent.log.append(HistoryEdited(messages=fixed, reason=reason))

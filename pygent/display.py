@@ -1,0 +1,129 @@
+"""Plain text on standard output, for programs that drive an agent with `step`.
+
+A reader of the log like any other: standard library only, no colours, nothing is asked.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from typing import Protocol, TextIO
+
+from .events import Delta, Event, ModelReplied, SandboxChosen, ToolFinished, TurnEnded
+
+__all__ = ["Display"]
+
+LIMIT = 4_000
+_QUIET = frozenset(("stop", "ask_user", "continue"))
+
+
+class Log(Protocol):
+    """What a display needs of a log."""
+
+    def subscribe(self, listener: Callable[[Event | Delta], None]) -> Callable[[], None]:
+        """Call the listener with what happens; returns how to stop that."""
+
+
+class Display:
+    """Shows replies as they are written, and what tools print."""
+
+    def __init__(self, name: str, stream: TextIO | None = None) -> None:
+        self._name = name
+        self._stream = stream
+        self._streamed: set[str | None] = set()
+        self._column = 0
+        self._shown = 0
+
+    @contextmanager
+    def following(self, log: Log) -> Generator[Display]:
+        """Show what happens in a log within a ``with`` block."""
+        unsubscribe = log.subscribe(self.show)
+        try:
+            yield self
+        finally:
+            unsubscribe()
+
+    def show(self, event: Event | Delta) -> None:
+        """Show one event, or a piece of one."""
+        match event:
+            case Delta(what="text"):
+                self._piece(None, f"{self._name}: ", event.text)
+            case Delta(what="output"):
+                self._piece(event.call, "", event.text)
+            case ModelReplied():
+                self._reply(event)
+            case ToolFinished():
+                self._result(event)
+            case SandboxChosen(isolated=False):
+                self._line(f"[{event.tier}: {event.reason}]")
+            case TurnEnded(reason="timeout" | "cancelled" | "max_steps"):
+                self._line(f"[{event.reason.replace('_', ' ')}]")
+
+    def _reply(self, event: ModelReplied) -> None:
+        content = event.message.get("content")
+        if None in self._streamed:
+            self._end(None)
+        elif isinstance(content, str) and content.strip():
+            self._line(f"{self._name}: {content}")
+
+    def _result(self, event: ToolFinished) -> None:
+        if event.call in self._streamed:
+            self._end(event.call)
+            if event.outcome != "ok":
+                self._line(_last_line(event.content))
+        elif event.name not in _QUIET:
+            content = str(event.content)
+            self._line(content if content.startswith("$ ") else f"[{event.name}] {content}")
+
+    def _piece(self, key: str | None, title: str, text: str) -> None:
+        if key not in self._streamed:
+            self._fresh_line()
+            self._streamed.add(key)
+            self._shown = 0
+            text = title + text
+        if key is not None:
+            room = LIMIT - self._shown
+            if room <= 0:
+                return
+            self._shown += len(text)
+            text = text if len(text) <= room else f"{text[:room]}\n[…]"
+        self._write(text)
+
+    def _end(self, key: str | None) -> None:
+        self._streamed.discard(key)
+        self._fresh_line()
+
+    def _line(self, text: str) -> None:
+        self._fresh_line()
+        cut = text if len(text) <= LIMIT else f"{text[: LIMIT // 2]}\n[…]\n{text[-LIMIT // 2 :]}"
+        self._write(cut.rstrip("\n") + "\n")
+
+    def _fresh_line(self) -> None:
+        if self._column:
+            self._write("\n")
+
+    def _write(self, text: str) -> None:
+        if not text:
+            return
+        stream = self._stream or sys.stdout
+        stream.write(_printable(text, getattr(stream, "encoding", None)))
+        stream.flush()
+        self._column = 0 if text.endswith("\n") else 1
+
+
+def _last_line(content: object) -> str:
+    lines = str(content).rstrip("\n").rsplit("\n", 1)
+    return lines[-1]
+
+
+def _printable(text: str, encoding: str | None) -> str:
+    """Leave out what could move the cursor or hide text, and what the stream cannot encode."""
+    safe = "".join(c if c.isprintable() or c in "\n\t" else _escaped(c) for c in text)
+    if encoding is None:
+        return safe
+    return safe.encode(encoding, "backslashreplace").decode(encoding)
+
+
+def _escaped(char: str) -> str:
+    return "" if char == "\r" else char.encode("unicode_escape").decode("ascii")

@@ -1,0 +1,121 @@
+"""Tools from typed functions: name, description and schema come from signature and docstring."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any, get_type_hints
+
+from ..errors import ConfigError, ToolError
+from .tool import Effect, Tool
+
+__all__ = ["tool_from_function"]
+
+RUNTIME_NAMES = ("rt", "runtime")
+
+
+def tool_from_function(
+    func: Callable[..., Any],
+    *,
+    name: str | None = None,
+    description: str | None = None,
+    effect: Effect = Effect.IRREVERSIBLE,
+) -> Tool:
+    """Return the tool that a typed function describes.
+
+    A first parameter called ``rt`` or ``runtime`` gets the agent's runtime; all others are the
+    model's. What the docstring says of a parameter becomes its description in the schema.
+    """
+    parameters = list(inspect.signature(func).parameters.values())
+    takes_runtime = bool(parameters) and parameters[0].name in RUNTIME_NAMES
+    title = name or getattr(func, "__name__", type(func).__name__)
+    fields = _fields(title, func, parameters[1:] if takes_runtime else parameters)
+    summary, notes = _docstring(func)
+    model = _model(title, fields, notes)
+    schema = _without_titles(model.model_json_schema())
+    schema.setdefault("properties", {})
+    return Tool(
+        name=title,
+        description=description or summary or title,
+        parameters=schema,
+        func=func,
+        effect=effect,
+        takes_runtime=takes_runtime,
+        check=_checker(model),
+    )
+
+
+def _fields(
+    title: str, func: Callable[..., Any], parameters: list[inspect.Parameter]
+) -> dict[str, tuple[Any, Any]]:
+    hints = get_type_hints(func, include_extras=True)
+    fields: dict[str, tuple[Any, Any]] = {}
+    for parameter in parameters:
+        if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
+            raise ConfigError(
+                f"tool {title} has the parameter {parameter}: "
+                "a model passes arguments by name, give each of them its own parameter"
+            )
+        default = ... if parameter.default is parameter.empty else parameter.default
+        fields[parameter.name] = (hints.get(parameter.name, Any), default)
+    return fields
+
+
+def _docstring(func: Callable[..., Any]) -> tuple[str, dict[str, str]]:
+    import docstring_parser
+
+    parsed = docstring_parser.parse(inspect.getdoc(func) or "")
+    parts = (parsed.short_description, parsed.long_description)
+    notes = {p.arg_name: " ".join(p.description.split()) for p in parsed.params if p.description}
+    return "\n".join(part for part in parts if part), notes
+
+
+def _model(title: str, fields: dict[str, tuple[Any, Any]], notes: dict[str, str]) -> Any:
+    import pydantic
+
+    described = {
+        # Pydantic keeps names with an underscore in front to itself: the alias brings them back.
+        f"field_{index}": (hint, pydantic.Field(default, alias=name, description=notes.get(name)))
+        for index, (name, (hint, default)) in enumerate(fields.items())
+    }
+    config = pydantic.ConfigDict(extra="forbid", arbitrary_types_allowed=True)
+    return pydantic.create_model(title, __config__=config, **described)  # type: ignore[call-overload]
+
+
+def _checker(model: Any) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    def check(arguments: dict[str, Any]) -> dict[str, Any]:
+        import pydantic
+
+        try:
+            checked = model.model_validate(arguments)
+        except pydantic.ValidationError as error:
+            raise ToolError("; ".join(map(_complaint, error.errors()))) from None
+        names = {field: info.alias for field, info in model.model_fields.items()}
+        given = checked.model_fields_set
+        return {names[field]: getattr(checked, field) for field in names if field in given}
+
+    return check
+
+
+def _complaint(error: Any) -> str:
+    where = ".".join(str(part) for part in error["loc"]) or "the arguments"
+    if error["type"] == "missing":
+        return f"{where!r} is required"
+    if error["type"] == "extra_forbidden":
+        return f"{where!r} is not a parameter"
+    return f"{where!r}: {error['msg'][:1].lower()}{error['msg'][1:]}, not {error['input']!r:.80}"
+
+
+def _without_titles(schema: Any) -> Any:
+    """Drop the titles that pydantic writes: they say nothing, and each costs tokens."""
+    if isinstance(schema, list):
+        return [_without_titles(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    kept = {k: v for k, v in schema.items() if not (k == "title" and isinstance(v, str))}
+    return {
+        key: {n: _without_titles(p) for n, p in part.items()}
+        if key in ("properties", "$defs") and isinstance(part, dict)
+        else _without_titles(part)
+        for key, part in kept.items()
+    }
