@@ -1,0 +1,233 @@
+"""`TaskManager`: starts agents on work of their own and keeps track of them."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from ..config import number, whole_number
+from ..errors import PygentError
+from ..events import Event, TaskEnded, TaskStarted
+from ..persona import Persona
+from ..tools import CallContext
+from .child import copy_file, make_child
+from .personas import Rotation
+from .task import Task, TaskState
+
+__all__ = ["TaskManager"]
+
+STEP_TIMEOUT = 300.0
+TASK_TIMEOUT = 1200.0
+
+
+class TaskManager:
+    """Launches agents in the background; each has its own workspace and thread.
+
+    At most ``max_tasks`` (``PYGENT_MAX_TASKS``, else 3) work at once: one more is refused, or
+    waits with ``queue=True``. A task may start others down to ``max_depth``. ``agent_factory`` is
+    called with a persona, or with nothing.
+    """
+
+    def __init__(
+        self,
+        agent_factory: Callable[..., Any] | None = None,
+        max_tasks: int | None = None,
+        personas: Iterable[Persona] | None = None,
+        *,
+        queue: bool = False,
+        max_depth: int = 1,
+    ) -> None:
+        self.agent_factory = agent_factory
+        self.max_tasks = whole_number("PYGENT_MAX_TASKS", 3) if max_tasks is None else max_tasks
+        self.queue = queue
+        self.max_depth = max_depth
+        self.tasks: dict[str, Task] = {}
+        self._personas = Rotation(personas)
+        self._changed = threading.Condition()
+        self._reserved = 0
+        self._waiting: list[str] = []
+        self._by_call: dict[tuple[str, str], str] = {}
+
+    @property
+    def personas(self) -> list[Persona]:
+        """Who tasks are given to, in turn."""
+        return self._personas.all
+
+    def start_task(
+        self,
+        prompt: str,
+        parent_rt: Any,
+        files: Iterable[str] | None = None,
+        parent_depth: int = 0,
+        step_timeout: float | None = None,
+        task_timeout: float | None = None,
+        persona: Persona | str | None = None,
+    ) -> str:
+        """Give ``prompt`` to a new agent and return the task's id at once.
+
+        ``files`` of the parent's workspace are copied to it first. ``persona`` overrides the
+        rotation. A `RuntimeError` says that the task may not be started.
+        """
+        if step_timeout is None:
+            step_timeout = number("PYGENT_STEP_TIMEOUT", STEP_TIMEOUT)
+        if task_timeout is None:
+            task_timeout = number("PYGENT_TASK_TIMEOUT", TASK_TIMEOUT)
+        depth = max(parent_depth, getattr(parent_rt, "task_depth", 0))
+        if depth >= self.max_depth:
+            raise RuntimeError("nested delegation is not allowed")
+        context = CallContext.current()
+        key = None if context is None else (context.agent.session, context.call_id)
+        if key is not None and key in self._by_call:
+            return self._by_call[key]
+        self._reserve()
+        try:
+            task = self._make(prompt, parent_rt, files or (), depth, persona)
+        except BaseException:
+            self._release()
+            raise
+        task.thread = threading.Thread(
+            target=self._work,
+            args=(task, context, step_timeout or STEP_TIMEOUT, task_timeout or TASK_TIMEOUT),
+            name=f"pygent-task-{task.id}",
+            daemon=True,
+        )
+        self._enter(task, key)
+        task.thread.start()
+        return task.id
+
+    def status(self, task_id: str) -> str:
+        """Return ``running``, ``finished``, ``timeout after Ns``, ``error: …`` or ``cancelled``."""
+        task = self.tasks.get(task_id)
+        return f"Task {task_id} not found" if task is None else task.status
+
+    def list_tasks(self) -> dict[str, dict[str, Any]]:
+        """Return every task by its id: status, prompt, persona and session."""
+        with self._changed:
+            tasks = list(self.tasks.values())
+        return {
+            task.id: {
+                "status": task.status,
+                "prompt": task.prompt,
+                "persona": getattr(task.agent.persona, "name", None),
+                "session": task.session,
+            }
+            for task in tasks
+        }
+
+    def get_agent(self, task_id: str) -> Any:
+        """Return the agent that does a task; `PygentError` if there is no such task."""
+        return self._task(task_id).agent
+
+    def result(self, task_id: str) -> str | None:
+        """Return the task's last words, partial ones while it runs; None if there are none."""
+        return self._task(task_id).result
+
+    def wait(self, task_id: str, timeout: float | None = None) -> str:
+        """Wait until a task is over, at most ``timeout`` seconds, and return its status."""
+        task = self._task(task_id)
+        with self._changed:
+            self._changed.wait_for(lambda: task.state.over, timeout)
+        return task.status
+
+    def cancel(self, task_id: str) -> str:
+        """End a task, queued or at work, with all that it runs; returns its status."""
+        task = self._task(task_id)
+        with self._changed:
+            task.cancel_asked = True
+            self._changed.notify_all()
+        stop = getattr(task.agent, "cancel", None)
+        if stop is not None and not task.state.over:
+            stop()
+        return task.status
+
+    def collect_file(self, rt: Any, task_id: str, path: str, dest: str | None = None) -> str:
+        """Copy a file or directory from a task's workspace into ``rt``."""
+        task = self.tasks.get(task_id)
+        if task is None:
+            return f"Task {task_id} not found"
+        copied = copy_file(task.agent.runtime, rt, path, dest)
+        return f"file {path} not found" if copied is None else f"Retrieved {copied}"
+
+    def close(self) -> None:
+        """Cancel what is at work, wait for it, and delete the tasks' own workspaces."""
+        for task in list(self.tasks.values()):
+            if not task.state.over:
+                self.cancel(task.id)
+                self.wait(task.id, timeout=10)
+            task.agent.runtime.cleanup()
+
+    def __enter__(self) -> TaskManager:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _task(self, task_id: str) -> Task:
+        task = self.tasks.get(task_id)
+        if task is None:
+            raise PygentError(f"Task {task_id} not found")
+        return task
+
+    def _make(
+        self, prompt: str, parent_rt: Any, files: Iterable[str], depth: int, persona: Any
+    ) -> Task:
+        agent = make_child(self.agent_factory, self._personas.choose(persona), parent_rt, depth)
+        for path in files:
+            copy_file(parent_rt, agent.runtime, path)
+        return Task(id=os.urandom(4).hex(), prompt=prompt, agent=agent)
+
+    def _reserve(self) -> None:
+        """Take one of the places; without one free, refuse, unless tasks may wait for it."""
+        with self._changed:
+            if not self.queue and self._reserved >= self.max_tasks:
+                raise RuntimeError(f"max {self.max_tasks} tasks reached")
+            self._reserved += 1
+
+    def _release(self) -> None:
+        with self._changed:
+            self._reserved -= 1
+            self._changed.notify_all()
+
+    def _enter(self, task: Task, key: tuple[str, str] | None) -> None:
+        with self._changed:
+            self.tasks[task.id] = task
+            self._waiting.append(task.id)
+            if key is not None:
+                self._by_call[key] = task.id
+
+    def _may_begin(self, task: Task) -> bool:
+        """Whether it is the task's turn: first come, first served."""
+        at_work = sum(t.state is TaskState.RUNNING for t in self.tasks.values())
+        return task.cancel_asked or (self._waiting[0] == task.id and at_work < self.max_tasks)
+
+    def _work(
+        self, task: Task, parent: CallContext | None, step_timeout: float, task_timeout: float
+    ) -> None:
+        """Do a task in its thread, once there is a place for it, and tell the parent's log."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._may_begin(task))
+            self._waiting.remove(task.id)
+            task.state = TaskState.CANCELLED if task.cancel_asked else TaskState.RUNNING
+            self._changed.notify_all()
+        persona = getattr(task.agent.persona, "name", None)
+        _tell(
+            parent,
+            TaskStarted(
+                task=task.id, prompt=task.prompt, persona=persona, task_session=task.session
+            ),
+        )
+        try:
+            if task.state is TaskState.RUNNING:
+                task.work(step_timeout, task_timeout)
+        finally:
+            _tell(parent, TaskEnded(task=task.id, status=task.status, result=task.result))
+            self._release()
+
+
+def _tell(parent: CallContext | None, event: Event) -> None:
+    """Record an event in the log of the agent that started the task, if there is one."""
+    if parent is not None:
+        parent.agent.log.append(event)
+
