@@ -55,7 +55,7 @@ class Display:
                 self._reply(event)
             case ToolFinished():
                 self._result(event)
-            case SandboxChosen(isolated=False):
+            case SandboxChosen(isolated=False, asked_for=None):
                 self._line(f"[{event.tier}: {event.reason}]")
             case TurnEnded(reason="timeout" | "cancelled" | "max_steps"):
                 self._line(f"[{event.reason.replace('_', ' ')}]")

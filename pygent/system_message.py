@@ -18,25 +18,18 @@ _builder: Builder | None = None
 
 # One line for each tool, and its name nowhere else: a tool that is gone leaves no trace behind.
 _LINES = {
-    "bash": "- `bash`: look around, build, run and test. Each command starts in the workspace.",
-    "read_file": "- `read_file`: read a file, or a range of its lines.",
-    "write_file": "- `write_file`: create or replace a whole file.",
-    "edit_file": "- `edit_file`: change a part of a file; prefer it to rewriting.",
-    "grep": "- `grep`: find text in files.",
-    "glob": "- `glob`: find files by name.",
-    "read_image": "- `read_image`: look at an image.",
+    "bash": "- `bash`: look around, build, run, test; starts in the workspace each time",
+    "edit_file": "- `edit_file`: change part of a file; better than rewriting it",
     # "procceed" is how the original spelled it, and what its users' tests look for.
-    "ask_user": "- `ask_user`: ask when you cannot procceed without an answer; offer options.",
-    "stop": "- `stop`: call it when everything that was asked is done.",
-    "delegate_task": "- `delegate_task`: give separate work to an agent in the background.",
-    "task_status": "- `task_status`: see how that work stands, and its answer.",
-    "collect_file": "- `collect_file`: fetch a file that it made.",
+    "ask_user": "- `ask_user`: when you cannot procceed without an answer",
+    "stop": "- `stop`: when all that was asked is done",
+    "delegate_task": "- `delegate_task`: for separate work",
 }
 
 _WORK = """\
-You work in a workspace folder, through tools. Look before you change anything, change only what \
-the request needs, and verify and test the result before you say it is done. When something \
-fails, read the error and fix its cause. Paths are relative to the workspace."""
+You work in a workspace folder, through tools; paths are relative to it. Look before you change \
+anything, change only what the request needs, then verify and test the result. When something \
+fails, read the error and fix its cause."""
 
 
 def set_system_message_builder(builder: Builder | None) -> None:

@@ -76,6 +76,7 @@ def record_choice(agent: Agent) -> None:
                 isolated=choice.isolated,
                 reason=choice.reason,
                 gaps=list(choice.gaps),
+                asked_for=choice.asked_for,
             )
         )
 

@@ -44,13 +44,17 @@ class SessionStarted(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class SandboxChosen(Event):
-    """Which tier runs the commands, why, and what it does not cover."""
+    """Which tier runs the commands, why, and what it does not cover.
+
+    ``asked_for`` is how it was asked for; None means that nobody did.
+    """
 
     kind: ClassVar[str] = "sandbox_chosen"
     tier: str
     isolated: bool
     reason: str = ""
     gaps: Sequence[str] = ()
+    asked_for: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,85 @@
+"""No isolation at all: commands run as the user, in the workspace."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from ..errors import PathError
+from .files import PathLike, WorkspaceFiles, shown
+from .outputs import Outputs
+from .process import ProcessJob
+from .sandbox import CommandSpec, Job, Probe
+from .variables import child_environment
+
+__all__ = ["LocalSandbox"]
+
+_GAPS = (
+    "commands can read and write everything that the user can",
+    "commands can reach the network",
+    "memory, processes and disk are not limited",
+    "a program that clears its environment and becomes a daemon can outlive its command",
+)
+
+
+class LocalSandbox:
+    """Run commands directly on this machine; see `Sandbox`.
+
+    ``env`` holds variables that commands get besides the few harmless ones.
+    """
+
+    name = "local"
+    isolated = False
+
+    def __init__(
+        self,
+        workspace: WorkspaceFiles | PathLike,
+        *,
+        env: Mapping[str, str] | None = None,
+        outputs: Outputs | None = None,
+    ) -> None:
+        if not isinstance(workspace, WorkspaceFiles):
+            workspace = WorkspaceFiles(workspace)
+        self.files: WorkspaceFiles = workspace
+        self._env = dict(env or {})
+        self._outputs = outputs or Outputs()
+
+    def probe(self) -> Probe:
+        """Say that it works everywhere, and all that it does not do."""
+        return Probe(True, "no isolation: commands run as the user", _GAPS)
+
+    def start(self, spec: CommandSpec) -> Job:
+        """Start a command with the user's shell, in the workspace."""
+        with self.files.place(spec.cwd) as place:
+            try:
+                directory = place.open(os.O_RDONLY | os.O_DIRECTORY)
+            except OSError as error:
+                raise PathError(f"directory {shown(spec.cwd)!r} cannot be used") from error
+        try:
+            return ProcessJob(
+                [_shell(), "-c", spec.command],
+                spec,
+                cwd=self._directory_name(directory, spec.cwd),
+                env={**child_environment(self._env), **spec.env},
+                outputs=self._outputs,
+            )
+        finally:
+            os.close(directory)
+
+    def attach(self, call_id: str) -> Job | None:
+        """Return None: a local command ends with the process that started it."""
+        return None
+
+    def close(self) -> None:
+        """Let go of the workspace and of the outputs that were kept."""
+        self.files.close()
+        self._outputs.close()
+
+    def _directory_name(self, directory: int, cwd: str) -> str:
+        """Name an open directory, so that the command starts in it and in no other."""
+        through = f"/proc/self/fd/{directory}"
+        return through if os.path.isdir(through) else str(self.files.root / cwd)
+
+
+def _shell() -> str:
+    return "/bin/bash" if os.path.exists("/bin/bash") else "/bin/sh"

@@ -1,0 +1,1 @@
+"""The test suite; `tests.requirements` runs alone too, with the standard library only."""
