@@ -75,6 +75,8 @@ class Agent:
         self._busy = threading.Lock()
         self._scope: CancelScope | None = None
         self._watched = False
+        if self.tools is not None:
+            self.tools = list(self.tools)
         self._active = ActiveTools(self.tools)
         self._prompt = Prompt(self)
         prepare(self)

@@ -93,7 +93,11 @@ def _own(message: Message, taken: set[str]) -> tuple[Message, dict[str, str]]:
     # An assistant message without calls needs text, be it none: the API refuses null there.
     content = "" if message.content is None and not calls else message.content
     own = replace(
-        message, role="assistant", content=content, tool_calls=calls or None, extra=dict(message.extra)
+        message,
+        role="assistant",
+        content=content,
+        tool_calls=calls or None,
+        extra=dict(message.extra),
     )
     return own, renamed
 

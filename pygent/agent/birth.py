@@ -25,10 +25,11 @@ def prepare(agent: Agent) -> None:
     """Fill in what was not given, and begin or restore the conversation."""
     _fill_in(agent)
     given, agent.history = agent.history, agent.log.history
-    if not agent.log.state.seq:
-        agent.log.append(
-            SessionStarted(pygent=__version__, title=agent.log.title, workspace=agent.log.workspace)
-        )
+    if agent.log.state.seq:
+        _repair(agent)
+    else:
+        title, workspace = agent.log.title, agent.log.workspace
+        agent.log.append(SessionStarted(pygent=__version__, title=title, workspace=workspace))
     mirror = Mirror(Path(agent.history_file)) if agent.history_file is not None else None
     restored = mirror.load() if mirror is not None else []
     if restored or given:
@@ -54,18 +55,21 @@ def adopt_history(agent: Agent) -> None:
 def _fill_in(agent: Agent) -> None:
     if agent.workspace is not None:
         agent.runtime = Runtime(workspace=agent.workspace)
-    if agent.persona is None:
-        agent.persona = default_persona()
-    if agent.model is None:
-        agent.model = default_model()
-    if not isinstance(agent.model_name, str):
-        raise ConfigError(f"model_name is {agent.model_name!r}: give the name of a model")
+    # A factory that passes a persona on, or a caller without a model, may pass None.
+    persona: Any = agent.persona
+    model: Any = agent.model
+    agent.persona = persona or default_persona()
+    agent.model = default_model() if model is None else model
+    name: Any = agent.model_name
+    if not (isinstance(name, str) and name):
+        raise ConfigError(f"model_name is {name!r}: give the name of a model")
     record_choice(agent)
 
 
 def record_choice(agent: Agent) -> None:
     """Have the choice of a sandbox recorded, unless somebody else listens for it already."""
-    log, runtime = agent.log, agent.runtime
+    log = agent.log
+    runtime: Any = agent.runtime
     if not isinstance(runtime, Runtime) or runtime.on_choice is not None:
         return
 
@@ -81,6 +85,13 @@ def record_choice(agent: Agent) -> None:
         )
 
     runtime.on_choice = chosen
+
+
+def _repair(agent: Agent) -> None:
+    """Answer the calls that an earlier writer of this log left open."""
+    entries = list(agent.log.history)
+    if len(well_formed(entries)) != len(entries):
+        _replace(agent, entries, "repaired")
 
 
 def _replace(agent: Agent, messages: Iterable[Any], reason: str) -> None:

@@ -142,9 +142,7 @@ def _run(
         yield (item, *results[index])
 
 
-def _timed(
-    agent: Agent, item: Prepared, scope: CancelScope
-) -> Callable[[], tuple[Outcome, float]]:
+def _timed(agent: Agent, item: Prepared, scope: CancelScope) -> Callable[[], tuple[Outcome, float]]:
     def run() -> tuple[Outcome, float]:
         started = time.monotonic()
         outcome = item.instead or _execute(agent, item, scope)
@@ -162,7 +160,7 @@ def _execute(agent: Agent, item: Prepared, scope: CancelScope) -> Outcome:
         agent=agent,
         show=lambda text: agent.log.publish(Delta("output", text, call=call.id)),
     )
-    lock = getattr(agent.runtime, "lock", None)
+    lock: Any = getattr(agent.runtime, "lock", None)
 
     def run() -> Outcome:
         free = lock is None or tool.effect in _HARMLESS

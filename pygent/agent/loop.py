@@ -45,7 +45,9 @@ class Limits:
     one_step: bool = False
 
 
-def turn(agent: Agent, text: str | None, scope: CancelScope, limits: Limits) -> Events[Message | None]:
+def turn(
+    agent: Agent, text: str | None, scope: CancelScope, limits: Limits
+) -> Events[Message | None]:
     """Work on one message until the model is done or a limit is reached."""
     reply: Message | None = None
     limit: str | None = None

@@ -31,7 +31,7 @@ def load_config(path: PathLike | None = None) -> dict[str, Any]:
     the first one wins. A variable that is set already stays as it is.
     """
     if path is None:
-        found = [file for file in (Path(PROJECT_FILE), user_file()) if file.is_file()]
+        found = [file for file in _usual_files() if file.is_file()]
     else:
         found = [Path(path).expanduser()]
     config: dict[str, Any] = {}
@@ -58,6 +58,13 @@ def run_py_config(path: PathLike = "config.py") -> None:
 def user_file() -> Path:
     """Return where the user's own settings are."""
     return home() / f".{PROJECT_FILE}"
+
+
+def _usual_files() -> list[Path]:
+    try:
+        return [Path(PROJECT_FILE), user_file()]
+    except ConfigError:  # no home, so nothing there
+        return [Path(PROJECT_FILE)]
 
 
 def _read(file: Path) -> dict[str, Any]:

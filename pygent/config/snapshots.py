@@ -47,6 +47,8 @@ def load_snapshot(path: PathLike) -> Path:
         raise ConfigError(f"no snapshot at {folder}: give the directory that /save made")
     for name, value in _settings(folder / "env.json").items():
         if name in SETTINGS:
+            if "\0" in str(value):
+                raise ConfigError(f"{folder / 'env.json'}: {name} holds a NUL byte: repair it")
             os.environ.setdefault(name, str(value))
     workspace = folder / "workspace"
     os.environ["PYGENT_WORKSPACE"] = str(workspace)
@@ -62,29 +64,43 @@ def load_snapshot(path: PathLike) -> Path:
 def save_snapshot(agent: Any, dest: PathLike) -> Path:
     """Save an agent's workspace, its conversation and the settings, without any secret.
 
-    What an earlier snapshot left at the same place is replaced or overwritten, never mixed with
-    this one's conversation.
+    A snapshot of another workspace at the same place is left alone: that is a `ConfigError`.
     """
     import json
 
     folder = Path(dest).expanduser()
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        agent.runtime.export_file(".", folder / "workspace")
-        history = [_plain(entry) for entry in agent.history]
-        _write(folder / "history.json", json.dumps(history, indent=1))
-        settings = {
-            name: os.environ[name]
-            for name in SETTINGS
-            if name in os.environ and not _SECRET.search(name)
-        }
-        _write(folder / "env.json", json.dumps(settings, indent=2))
+        _save_workspace(agent.runtime, folder / "workspace")
+        history = [dict(entry) for entry in agent.history]
+        _write(folder / "history.json", json.dumps(history, indent=1), live=agent.history_file)
+        _write(folder / "env.json", json.dumps(_harmless_settings(), indent=2))
         if agent.log_file is not None and Path(agent.log_file).is_file():
-            _write(folder / "cli.log", Path(agent.log_file).read_bytes())
+            log = Path(agent.log_file)
+            _write(folder / "cli.log", log.read_bytes(), live=log)
     except OSError as error:
         reason = (error.strerror or "it cannot be written").lower()
-        raise ConfigError(f"cannot save to {folder}: {reason}; nothing else was changed") from error
+        raise ConfigError(f"cannot save to {folder}: {reason}; give another directory") from error
     return folder
+
+
+def _save_workspace(runtime: Any, target: Path) -> None:
+    if target.exists() and os.path.samefile(target, runtime.base_dir):
+        return
+    if target.is_symlink() or (target.exists() and any(target.iterdir())):
+        raise ConfigError(
+            f"{target.parent} holds a snapshot already: give another directory, or delete it first"
+        )
+    runtime.export_file(".", target)
+
+
+def _harmless_settings() -> dict[str, str]:
+    found = {name: os.environ[name] for name in SETTINGS if name in os.environ}
+    return {
+        name: value
+        for name, value in found.items()
+        if not _SECRET.search(name) and not (name.endswith("_URL") and "@" in value)
+    }
 
 
 def _settings(file: Path) -> Mapping[str, Any]:
@@ -101,12 +117,10 @@ def _settings(file: Path) -> Mapping[str, Any]:
     return found
 
 
-def _plain(entry: Any) -> dict[str, Any]:
-    return dict(entry)
-
-
-def _write(file: Path, content: str | bytes) -> None:
-    """Replace a file; a link that somebody left at its place is replaced, not followed."""
+def _write(file: Path, content: str | bytes, *, live: PathLike | None = None) -> None:
+    """Replace a file, unless it is ``live`` and up to date; links are replaced, not followed."""
+    if live is not None and file.exists() and os.path.exists(live) and os.path.samefile(file, live):
+        return
     data = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
     temporary = file.with_name(f".{file.name}-{os.getpid()}")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC

@@ -36,7 +36,8 @@ class Mirror:
     def __init__(self, path: Path) -> None:
         self.path = path.expanduser()
         self._file = HistoryFile(self.path)
-        self._last = 0
+        self._begun = 0
+        self._done = 0
 
     def load(self) -> list[dict[str, Any]]:
         """Return the messages that the file has."""
@@ -45,9 +46,16 @@ class Mirror:
 
     def append(self, seq: int, message: Entry) -> None:
         """Write the message at the end of the array."""
-        if seq > self._last or not seq:
-            self._file.append(message)
-            self._last = seq
+        if seq and (seq <= self._done or (seq == self._begun and self._is_last(message))):
+            return
+        self._begun = seq
+        self._file.append(message)
+        self._done = seq
+
+    def _is_last(self, message: Entry) -> bool:
+        """Whether the write that was interrupted had been done by then."""
+        written = self.load()
+        return bool(written) and written[-1] == message
 
     def rewrite(self, messages: Sequence[Entry]) -> None:
         """Write the array again."""

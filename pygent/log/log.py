@@ -197,4 +197,3 @@ class Log:
 def new_session_id() -> str:
     """Return a name that sorts by time and that no other session has."""
     return f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{os.urandom(4).hex()}"
-

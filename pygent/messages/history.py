@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, Self
 
 from .message import Message
 from .parse import parse_message
@@ -95,7 +95,7 @@ class History(list[Any]):
                 self._wire += b","
             self._wire += wire_bytes(entry)
             self._serialised += 1
-        return b"[%b]" % self._wire
+        return b"".join((b"[", self._wire, b"]"))
 
     def append(self, entry: Any) -> None:
         """Append an entry, and have it recorded."""
@@ -109,7 +109,7 @@ class History(list[Any]):
         for entry in entries:
             self.append(entry)
 
-    def __iadd__(self, entries: Iterable[Any]) -> History:  # type: ignore[override,misc]
+    def __iadd__(self, entries: Iterable[Any]) -> Self:  # type: ignore[misc]
         self.extend(entries)
         return self
 
@@ -161,6 +161,16 @@ _noticed(
 )
 _noticed(
     History,
-    ("__setitem__", "__delitem__", "__imul__", "insert", "pop", "remove", "clear", "reverse", "sort"),
+    (
+        "__setitem__",
+        "__delitem__",
+        "__imul__",
+        "insert",
+        "pop",
+        "remove",
+        "clear",
+        "reverse",
+        "sort",
+    ),
     History._edited,
 )

@@ -82,18 +82,15 @@ def _parts(base_url: str) -> tuple[str, str, int | None, str, str]:
         url = urlsplit(base_url)
         port = url.port
         host = (url.hostname or "").encode("idna" if url.hostname else "ascii").decode("ascii")
-        f"{url.path}{url.query}".encode("ascii")
     except ValueError:
         raise _nonsense(base_url) from None
     if url.username or url.password:
         raise APIError(
             "OPENAI_BASE_URL carries a user name or password: take it out and set OPENAI_API_KEY"
         )
-    if (
-        url.scheme not in ("http", "https")
-        or not host
-        or not f"{url.path}{url.query}".isprintable()
-    ):
+    rest = f"{url.path}{url.query}"
+    sendable = rest.isascii() and base_url.isprintable() and " " not in base_url
+    if url.scheme not in ("http", "https") or not host or not sendable:
         raise _nonsense(base_url)
     return url.scheme, host, port, url.path, url.query
 

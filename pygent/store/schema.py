@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import stat
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -46,14 +45,17 @@ CREATE INDEX blob_session ON blob (session);
 
 def prepare(path: Path) -> None:
     """Make sure that there is a private, regular file to open."""
+    if path.exists() and not path.is_file():
+        raise StoreError(f"{path} is not a regular file: name another database")
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if path.exists():
+            return
         # Only ever closed when it is new: closing a file drops this process's locks on it.
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600))
-    except FileExistsError:
-        if not stat.S_ISREG(path.stat().st_mode):
-            raise StoreError(f"{path} is not a regular file: name another database") from None
     except OSError as error:
+        if path.is_file():  # somebody else was quicker
+            return
         raise StoreError(
             f"cannot make the database {path}: {error.strerror}; "
             "name a place that can be written to"

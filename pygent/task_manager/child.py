@@ -41,7 +41,11 @@ def _default(persona: Persona, parent: Any) -> Agent:
     """Return the agent that works when no factory was given."""
     own: dict[str, Any] = {}
     if parent is not None:
-        own = {"model_name": parent.model_name, "tools": parent.tools, "log": Log(parent=parent.session)}
+        own = {
+            "model_name": parent.model_name,
+            "tools": parent.tools,
+            "log": Log(parent=parent.session),
+        }
         if models.CUSTOM_MODEL is None:
             own["model"] = parent.model
     return Agent(persona=persona, runtime=Runtime(), history_file=None, log_file=None, **own)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, Self
 
 from ..config import number, whole_number
 from ..errors import PygentError
@@ -158,7 +158,7 @@ class TaskManager:
                 self.wait(task.id, timeout=10)
             task.agent.runtime.cleanup()
 
-    def __enter__(self) -> TaskManager:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -230,4 +230,3 @@ def _tell(parent: CallContext | None, event: Event) -> None:
     """Record an event in the log of the agent that started the task, if there is one."""
     if parent is not None:
         parent.agent.log.append(event)
-

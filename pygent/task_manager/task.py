@@ -75,7 +75,7 @@ class Task:
             self.state, self.detail = TaskState.TIMED_OUT, str(error)
         except Cancelled:
             self.state = TaskState.CANCELLED
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - it is kept as the task's outcome
             self.state, self.detail = TaskState.FAILED, str(error) or type(error).__name__
         else:
             self.state, self.detail = self._ending(task_timeout)
@@ -103,4 +103,3 @@ _WORDS = {
     "max_replies": "only talked, without using a tool",
     "ask_user": "asked a question that nobody can answer",
 }
-

@@ -40,19 +40,18 @@ def run_tool(tool: Tool, arguments: str | Mapping[str, Any] | None, runtime: Any
         raise
     except PygentError as error:
         return Outcome(f"[error] {error}", "error")
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - a tool is somebody else's code
         return Outcome(f"[error] {type(error).__name__}: {error}", "error")
     return Outcome(as_text(result))
 
 
 def as_text(result: Any) -> str:
     """Return a tool's result as text, cut in the middle where it is too long."""
-    if not isinstance(result, str):
-        result = _dump(result)
-    if len(result) <= LIMIT or result.startswith("data:image/"):
-        return result
-    head, tail = result[: LIMIT // 2], result[-LIMIT // 2 :]
-    return f"{head}\n[... {len(result) - LIMIT} characters left out ...]\n{tail}"
+    text = result if isinstance(result, str) else _dump(result)
+    if len(text) <= LIMIT or text.startswith("data:image/"):
+        return text
+    head, tail = text[: LIMIT // 2], text[-LIMIT // 2 :]
+    return f"{head}\n[... {len(text) - LIMIT} characters left out ...]\n{tail}"
 
 
 def _dump(result: Any) -> str:

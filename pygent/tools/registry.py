@@ -117,7 +117,8 @@ def as_effect(effect: Effect | str) -> Effect:
 
 
 def _object(name: str, parameters: Mapping[str, Any]) -> Mapping[str, Any]:
-    if not isinstance(parameters, Mapping) or parameters.get("type", "object") != "object":
+    described: Any = parameters
+    if not isinstance(described, Mapping) or described.get("type", "object") != "object":
         raise ConfigError(
             f"the parameters of tool {name} are {parameters!r:.80}: "
             'give a JSON schema of the form {"type": "object", "properties": {...}}'

@@ -36,7 +36,9 @@ _TYPES: dict[str, Callable[[Any], bool]] = {
 def complaints(schema: Mapping[str, Any], arguments: dict[str, Any]) -> list[str]:
     """Return what is wrong with the arguments, each in a few words; nothing when they fit."""
     properties = schema.get("properties") or {}
-    found = [f"{name!r} is required" for name in schema.get("required") or () if name not in arguments]
+    found = [
+        f"{name!r} is required" for name in schema.get("required") or () if name not in arguments
+    ]
     if properties and not schema.get("additionalProperties"):
         known = ", ".join(properties)
         found += [

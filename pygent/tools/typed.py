@@ -28,7 +28,7 @@ def tool_from_function(
     """
     parameters = list(inspect.signature(func).parameters.values())
     takes_runtime = bool(parameters) and parameters[0].name in RUNTIME_NAMES
-    title = name or getattr(func, "__name__", type(func).__name__)
+    title = str(name or getattr(func, "__name__", type(func).__name__))
     fields = _fields(title, func, parameters[1:] if takes_runtime else parameters)
     summary, notes = _docstring(func)
     model = _model(title, fields, notes)
@@ -36,7 +36,7 @@ def tool_from_function(
     schema.setdefault("properties", {})
     return Tool(
         name=title,
-        description=description or summary or title,
+        description=str(description or summary or title),
         parameters=schema,
         func=func,
         effect=effect,

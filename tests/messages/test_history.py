@@ -12,7 +12,11 @@ from pygent.messages import History, Message, well_formed
 
 texts = st.text(st.characters(), max_size=20)
 entries = st.one_of(
-    st.builds(lambda role, text: {"role": role, "content": text}, st.sampled_from(["user", "system"]), texts),
+    st.builds(
+        lambda role, text: {"role": role, "content": text},
+        st.sampled_from(["user", "system"]),
+        texts,
+    ),
     st.builds(lambda text: Message("assistant", text), texts),
 )
 

@@ -41,7 +41,9 @@ def test_the_official_clients_objects():
     dumped = SimpleNamespace(
         model_dump=lambda: {"role": "assistant", "content": None, "tool_calls": [CALL]}
     )
-    expected = Message("assistant", None, [ToolCall("1", "function", ToolCallFunction("bash", "{}"))])
+    expected = Message(
+        "assistant", None, [ToolCall("1", "function", ToolCallFunction("bash", "{}"))]
+    )
     assert parse_message(plain) == expected
     assert parse_message(dumped) == expected
 

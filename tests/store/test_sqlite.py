@@ -62,10 +62,10 @@ def test_what_was_written_is_there_for_the_next_process(path: Path) -> None:
 
 
 def test_files_are_private(store: SQLiteStore, path: Path) -> None:
-    """Nobody else may read the folders, the database, its log and the blobs."""
+    """Nobody else may read the folder, the database, its log and the blobs."""
     store.create("s", at=1.0)
     store.append("s", event(1, note=LARGE))
-    assert mode(path.parent) == mode(path.parent.parent) == 0o700
+    assert mode(path.parent) == mode(store.blobs.folder) == 0o700
     files = [entry for entry in path.parent.rglob("*") if entry.is_file()]
     assert len(files) == 4
     assert {mode(entry) & 0o077 for entry in files} == {0}

@@ -9,7 +9,15 @@ from typing import Any
 from ...errors import ToolError
 from ..tool import Effect, Tool
 
-__all__ = ["ACCEPTED", "OFFERED", "download_file", "edit_file", "read_file", "upload_file", "write_file"]
+__all__ = [
+    "ACCEPTED",
+    "OFFERED",
+    "download_file",
+    "edit_file",
+    "read_file",
+    "upload_file",
+    "write_file",
+]
 
 LIMIT = 50_000
 """How many characters of a file one call shows; the rest is read by line numbers."""
@@ -31,7 +39,9 @@ def read_file(rt: Any, path: str, start: int | None = None, end: int | None = No
     for index, line in enumerate(chosen):
         shown += len(line)
         if shown > LIMIT:
-            return _cut(path, "".join(chosen[:index]) or line[:LIMIT], first, first + index, len(lines))
+            return _cut(
+                path, "".join(chosen[:index]) or line[:LIMIT], first, first + index, len(lines)
+            )
     if first > 1 or last < len(lines):
         return f"[lines {first}-{last} of {len(lines)}]\n{''.join(chosen)}"
     return text
@@ -113,7 +123,11 @@ OFFERED = (
         name="edit_file",
         description="Replace the exact text old by new in a file; old must be unique.",
         parameters=_schema(
-            ["path", "old", "new"], path=_TEXT, old=_TEXT, new=_TEXT, replace_all={"type": "boolean"}
+            ["path", "old", "new"],
+            path=_TEXT,
+            old=_TEXT,
+            new=_TEXT,
+            replace_all={"type": "boolean"},
         ),
         func=edit_file,
         effect=Effect.RECONCILABLE,
