@@ -27,6 +27,7 @@ from .birth import prepare, record_choice
 from .loop import Limits, turn
 from .prompt import Prompt
 from .toolset import ActiveTools, ToolLike
+from .watching import complete
 
 __all__ = ["Agent"]
 
@@ -176,7 +177,8 @@ class Agent:
         """
         self._watched = True
         try:
-            yield from self._turn(user_msg, Limits(max_steps, step_timeout), max_time)
+            turn_ = self._turn(user_msg, Limits(max_steps, step_timeout), max_time)
+            yield from complete(self.log, turn_)
         finally:
             self._watched = False
 
@@ -242,9 +244,13 @@ class Agent:
 
 def _drain(events: Generator[Any, None, T]) -> T:
     """Run a generator to its end and return what it returns."""
-    while True:
-        try:
+    try:
+        while True:
             next(events)
-        except StopIteration as end:
-            result: T = end.value
-            return result
+    except StopIteration as end:
+        result: T = end.value
+        return result
+    except BaseException as error:
+        # An interrupt may come between two events: the turn ends with it, and at once.
+        events.throw(error)
+        raise

@@ -14,6 +14,7 @@ from ..models import default_model
 from ..runtime import Runtime
 from ..system_message import default_persona
 from ..version import __version__
+from .unanswered import answer_after_crash
 
 if TYPE_CHECKING:
     from .agent import Agent
@@ -34,6 +35,7 @@ def prepare(agent: Agent) -> None:
     restored = mirror.load() if mirror is not None else []
     if restored or given:
         _replace(agent, restored or given, "restored" if restored else "given")
+    answer_after_crash(agent)
     agent._prompt.build_first()
     if mirror is not None:
         agent.history_file = mirror.path

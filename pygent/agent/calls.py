@@ -45,32 +45,24 @@ class Prepared:
 def answer_calls(agent: Agent, reply: Message, scope: CancelScope) -> Events[str | None]:
     """Run the calls of a reply; returns why the turn is over, if one of them ends it.
 
-    Whatever cuts this short, the calls that are open by then are answered first.
+    Where something cuts this short, `turn` has the calls answered that are open by then.
     """
     calls = list(reply.tool_calls or ())
-    open_calls = {call.id: call for call in calls}
     over: str | None = None
     images: list[str] = []
-    try:
-        for batch in _batches(agent, calls):
-            prepared = []
-            for call in batch:
-                prepared.append((yield from _prepare(agent, call)))
-            for item in prepared:
-                if item.instead is None:
-                    yield agent.log.append(_intent(item))
-            for item, outcome, seconds in _run(agent, prepared, scope):
-                shown = _without_image(outcome, images)
-                open_calls.pop(item.call.id)
-                yield agent.log.append(_answer(item.call, shown, seconds))
-                if item.tool is not None and shown.outcome == "ok":
-                    over = over or item.tool.ends_turn
-            scope.check()
-    except BaseException as error:
-        if isinstance(error, KeyboardInterrupt | GeneratorExit):
-            scope.cancel()  # what runs beside the call that was interrupted stops too
-        _answer_rest(agent, open_calls.values(), error)
-        raise
+    for batch in _batches(agent, calls):
+        prepared = []
+        for call in batch:
+            prepared.append((yield from _prepare(agent, call)))
+        for item in prepared:
+            if item.instead is None:
+                yield agent.log.append(_intent(item), sync=_must_last(item))
+        for item, outcome, seconds in _run(agent, prepared, scope):
+            shown = _without_image(outcome, images)
+            yield agent.log.append(_answer(item.call, shown, seconds))
+            if item.tool is not None and shown.outcome == "ok":
+                over = over or item.tool.ends_turn
+        scope.check()
     if images:
         yield agent.log.append(_image_message(images))
     return over
@@ -158,17 +150,20 @@ def _execute(agent: Agent, item: Prepared, scope: CancelScope) -> Outcome:
     context = CallContext(
         call_id=call.id,
         agent=agent,
-        show=lambda text: agent.log.publish(Delta("output", text, call=call.id)),
+        show=lambda text: (
+            None if scope.over else agent.log.publish(Delta("output", text, call=call.id))
+        ),
     )
-    lock: Any = getattr(agent.runtime, "lock", None)
 
     def run() -> Outcome:
-        free = lock is None or tool.effect in _HARMLESS
-        with context.active(), nullcontext() if free else lock():
+        with context.active():
             return run_tool(tool, call.function.arguments, agent.runtime)
 
+    # The lock is this thread's: a tool that is left behind does not keep it.
+    lock: Any = None if tool.effect in _HARMLESS else getattr(agent.runtime, "lock", None)
     try:
-        return invoke(run, scope, honours_cancel=tool.honours_cancel)
+        with scope.active(), nullcontext() if lock is None else lock():
+            return invoke(run, scope, honours_cancel=tool.honours_cancel)
     except Cancelled as error:
         return _cut_short(error)
 
@@ -183,13 +178,9 @@ def _cut_short(error: Cancelled) -> Outcome:
     return Outcome(f"{text}[cancelled]", "cancelled")
 
 
-def _answer_rest(agent: Agent, calls: Any, error: BaseException) -> None:
-    """Answer the calls that are still open when a turn is cut short."""
-    why = "interrupted by the user" if isinstance(error, KeyboardInterrupt) else str(error)
-    for call in list(calls):
-        begun = call.id in agent.log.state.running
-        text = f"[stopped: {why or 'cancelled'}]" if begun else f"[not run: {why or 'cancelled'}]"
-        agent.log.append(_answer(call, Outcome(text, "cancelled"), 0.0))
+def _must_last(item: Prepared) -> bool:
+    """Whether the intent has to survive a power cut: what cannot be undone must never be lost."""
+    return item.tool is not None and item.tool.effect is Effect.IRREVERSIBLE
 
 
 def _intent(item: Prepared) -> ToolStarted:

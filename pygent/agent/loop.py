@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from ..cancel import CancelScope
-from ..errors import Cancelled, EmptyReply, PygentError, TimedOut
+from ..errors import Cancelled, EmptyReply, TimedOut
 from ..events import Delta, Event, MessageAdded, TurnEnded
 from ..messages import Message
 from .asking import ask
 from .birth import adopt_history
 from .calls import answer_calls
+from .unanswered import answer_open
 
 if TYPE_CHECKING:
     from .agent import Agent
@@ -50,7 +51,7 @@ def turn(
 ) -> Events[Message | None]:
     """Work on one message until the model is done or a limit is reached."""
     reply: Message | None = None
-    limit: str | None = None
+    cut: Cancelled | None = None
     try:
         yield from _open(agent, text)
         reason, plain, empty = "max_steps", 0, 0
@@ -66,18 +67,33 @@ def turn(
                 reason = ending
                 break
     except TimedOut as error:
-        yield agent.log.append(MessageAdded(message={"role": "system", "content": f"[{error}]"}))
-        reason, limit = "timeout", str(error)
-    except Cancelled:
-        reason = "cancelled"
-    except PygentError as error:
-        yield agent.log.append(TurnEnded(reason="error", error=str(error)))
+        reason, cut = "timeout", error
+    except Cancelled as error:
+        reason, cut = "cancelled", error
+    except Exception as error:
+        answer_open(agent, error)
+        text_ = str(error) or type(error).__name__
+        yield agent.log.append(TurnEnded(reason="error", error=text_))
         raise
     except BaseException as error:
+        scope.cancel()  # what runs beside that which was interrupted stops too
+        answer_open(agent, error)
         agent.log.append(TurnEnded(reason=_cut_short(error), error=str(error) or None))
         raise
-    yield agent.log.append(TurnEnded(reason=reason, error=limit))
+    yield from _close(agent, reason, cut)
     return reply
+
+
+def _close(agent: Agent, reason: str, cut: Cancelled | None) -> Events[None]:
+    """Record the end of a turn, all of it at once: nobody may stay to read it."""
+    last: list[Event] = []
+    answer_open(agent, cut)
+    limit = str(cut) if isinstance(cut, TimedOut) else None
+    if limit is not None:
+        message = {"role": "system", "content": f"[{limit}]"}
+        last.append(agent.log.append(MessageAdded(message=message)))
+    last.append(agent.log.append(TurnEnded(reason=reason, error=limit)))
+    yield from last
 
 
 def step(agent: Agent, scope: CancelScope) -> Events[tuple[Message, str | None]]:

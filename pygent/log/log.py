@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from ..events import Delta, Event, HistoryEdited, MessageAdded, event_from_dict, event_to_dict
 from ..messages import History
-from ..store import Store
+from ..store import LoadReport, Store
 from .files import Follower, plain
 from .state import State
 
@@ -48,6 +48,7 @@ class Log:
         self.title = title
         self.workspace = None if workspace is None else str(workspace)
         self.epoch = 0
+        self.report = LoadReport()
         self.state = State()
         self.state.history = History(self._user_appended, self._user_edited)
         self._followers: list[Follower] = []
@@ -58,11 +59,16 @@ class Log:
 
     @classmethod
     def load(cls, store: Store, session: str) -> Log:
-        """Return the log of a session in ``store``, ready to go on."""
+        """Return the log of a session in ``store``, ready to go on.
+
+        Its ``report`` names what was damaged and could not be read.
+        """
         log = cls(store, session)
         log.epoch = store.open(session)
-        for raw in store.read(session):
+        for raw in store.read(session, report=log.report):
             log._fold(event_from_dict(raw))
+        # The number of an event that was lost counts as taken.
+        log.state.seq = max(log.state.seq, store.last_seq(session))
         return log
 
     @property

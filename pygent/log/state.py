@@ -14,7 +14,7 @@ from ..events import (
     ToolStarted,
     TurnEnded,
 )
-from ..messages import History, parse_message
+from ..messages import History, Message, ToolCall, parse_message
 
 __all__ = ["State"]
 
@@ -34,6 +34,16 @@ class State:
         self.running: dict[str, ToolStarted] = {}
         self.last_turn: TurnEnded | None = None
 
+    @property
+    def open_calls(self) -> list[ToolCall]:
+        """The calls of the last reply that have no answer yet, in their order."""
+        answered = set()
+        for entry in reversed(self.history):
+            if isinstance(entry, Message):
+                return [call for call in entry.tool_calls or () if call.id not in answered]
+            answered.add(entry.get("tool_call_id"))
+        return []
+
     def apply(self, event: Event) -> None:
         """Take one event in."""
         if event.seq <= self.seq:
@@ -46,11 +56,16 @@ class State:
             self.history.add(tool_message(event), event.seq)
             self.running.pop(event.call or "", None)
         elif isinstance(event, MessageAdded):
-            self.history.add(_entry(event.message), event.seq)
+            entry = _entry(event.message)
+            self._take_ids(entry)
+            self.history.add(entry, event.seq)
         elif isinstance(event, SystemChanged):
             self._system_changed(event)
         elif isinstance(event, HistoryEdited):
-            self.history.replace(_entry(message) for message in event.messages)
+            entries = [_entry(message) for message in event.messages]
+            for entry in entries:
+                self._take_ids(entry)
+            self.history.replace(entries)
         elif isinstance(event, TurnEnded):
             self.last_turn = event
         self.turn = max(self.turn, event.turn)
@@ -61,7 +76,12 @@ class State:
         message.usage = dict(event.usage) if event.usage is not None else None
         message.finish_reason = event.finish_reason
         self.history.add(message, event.seq)
-        self.call_ids.update(call.id for call in message.tool_calls or ())
+        self._take_ids(message)
+
+    def _take_ids(self, entry: Any) -> None:
+        """Remember the ids of the calls in a message: no later call may have one of them."""
+        if isinstance(entry, Message):
+            self.call_ids.update(call.id for call in entry.tool_calls or ())
 
     def _system_changed(self, event: SystemChanged) -> None:
         system = {"role": "system", "content": event.content}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from typing import Any
 
 from ..errors import APIError
@@ -35,7 +35,7 @@ def complete(
 
 def stream(
     client: Any, messages: Sequence[Any], model: str, tools: Sequence[Any] | None
-) -> Iterator[Delta | Message]:
+) -> Generator[Delta | Message]:
     """Yield the client's reply as it comes, then whole."""
     reply = StreamedReply(Source("the client given to OpenAIModel"))
     more = {"stream": True, "stream_options": {"include_usage": True}}

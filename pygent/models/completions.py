@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
@@ -44,7 +44,7 @@ def stream(
     body: bytes,
     connect_timeout: float | None = 10.0,
     idle_timeout: float | None = 300.0,
-) -> Iterator[Delta | Message]:
+) -> Generator[Delta | Message]:
     """Ask, and yield the reply as it comes, then whole."""
     with post_for_events(endpoint, body, connect_timeout, idle_timeout) as exchange:
         if "json" in exchange.headers.get("content-type", ""):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from typing import Any
 
 from ..events import Delta
@@ -57,7 +57,7 @@ class OpenAIModel:
 
     def stream(
         self, messages: Sequence[Any], model: str, tools: Sequence[Any] | None = None
-    ) -> Iterator[Delta | Message]:
+    ) -> Generator[Delta | Message]:
         """Yield the reply piece by piece, and last of all as one `Message`.
 
         The `CancelScope` that is current at the first piece holds for the whole reply.

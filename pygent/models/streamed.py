@@ -67,7 +67,10 @@ class StreamedReply:
             raise self._source.refused_inside(error)
         if usage := chunk.get("usage"):
             self._usage = usage
-        for choice in chunk.get("choices") or ():
+        choices = chunk.get("choices")
+        if not choices and "error" in (chunk.get("object"), chunk.get("type")):
+            raise self._source.refused_inside(chunk)
+        for choice in choices or ():
             if choice.get("index"):
                 continue  # Another answer to the same question; only the first is read.
             if reason := choice.get("finish_reason"):

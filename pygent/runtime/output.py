@@ -162,7 +162,7 @@ class _Live:
         self._return = ""
 
     def feed(self, data: bytes) -> None:
-        if self._room <= 0:
+        if self._room < 0:
             return
         text = self._return + self._decode(data[: self._room])
         self._room -= len(data)

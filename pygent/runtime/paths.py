@@ -8,7 +8,7 @@ from typing import NoReturn
 
 from ..errors import PathError
 
-__all__ = ["NotFound", "PathLike", "plain_name", "refuse", "shown"]
+__all__ = ["NotFound", "PathLike", "plain_name", "refuse", "said", "shown"]
 
 PathLike = str | os.PathLike[str]
 
@@ -49,11 +49,20 @@ def refuse(path: PathLike, error: OSError) -> NoReturn:
     raise PathError(f"path {name!r} cannot be used: {reason}") from error
 
 
+def said(path: PathLike) -> str:
+    """Return a path as it was said, with bytes that are no text replaced."""
+    return os.fsencode(path).decode("utf-8", "replace")
+
+
 def shown(path: PathLike | bytes) -> str:
     """Return a path as text that is safe to print: odd bytes and controls are escaped."""
-    text = os.fsencode(path).decode("utf-8", "backslashreplace")
-    if text.isprintable():
-        return text
-    return "".join(
-        char if char.isprintable() else char.encode("unicode_escape").decode() for char in text
-    )
+    text = os.fsdecode(path)
+    return text if text.isprintable() else "".join(map(_shown, text))
+
+
+def _shown(char: str) -> str:
+    if char.isprintable():
+        return char
+    if "\udc80" <= char <= "\udcff":
+        return f"\\x{ord(char) - 0xDC00:02x}"
+    return char.encode("unicode_escape").decode()

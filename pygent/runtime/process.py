@@ -50,6 +50,7 @@ class ProcessJob:
         self._ending = False
         self._killed = False
         self._timed_out = False
+        self._below: list[int] = []
         self._mark = os.urandom(8).hex()
         marks = f"{os.environ.get(MARKER, '')}:{self._mark}"
         self._pipe, write_end = os.pipe()
@@ -95,9 +96,9 @@ class ProcessJob:
                 return
             self._killed = True
             pid = self._process.pid
-            below = stragglers.descendants(pid)
+            self._below = stragglers.descendants(pid)
             _signal(os.killpg, pid)
-            for child in below:
+            for child in self._below:
                 _signal(os.kill, child)
 
     def wait(self, timeout: float | None = None) -> CommandResult | None:
@@ -164,7 +165,7 @@ class ProcessJob:
         # The leader is still a zombie, so that its number cannot be anybody else's.
         pid = self._process.pid
         _signal(os.killpg, pid)
-        stragglers.end(self._mark.encode(), self._pipe_name, pid, self._started)
+        stragglers.end(self._mark.encode(), self._pipe_name, pid, self._started, self._below)
         self._process.wait()
         for _ in range(_PIECES_IN_A_PIPE):
             if not (self._open and self._take()):

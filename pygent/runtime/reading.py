@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 
-from .files import Files, NotFound, PathLike, shown
+from .files import Files, NotFound, PathLike
 from .output import clean
 from .outputs import Outputs
+from .paths import said
 
 __all__ = ["read_text"]
 
@@ -25,7 +26,7 @@ def read_text(files: Files, outputs: Outputs, path: PathLike, *, binary: bool) -
     try:
         data = files.read(path)
     except NotFound:
-        return f"file {shown(path)} not found"
+        return f"file {said(path)} not found"
     if binary:
         return _base64(data)
     try:

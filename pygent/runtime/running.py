@@ -23,7 +23,8 @@ def run(sandbox: Sandbox, spec: CommandSpec) -> CommandResult:
         with scope.stopping(job.kill):
             result = job.wait()
     except BaseException as error:
-        _attach(error, job.wait(0))
+        job.kill()
+        _attach(error, job.wait())
         raise
     assert result is not None
     if result.killed and not result.timed_out:

@@ -15,7 +15,7 @@ from ..config.environment import names, text
 from ..errors import ConfigError
 from .bans import find_ban
 from .choice import TierChoice, check_name, decide, warn_once
-from .files import Files, PathLike, WorkspaceFiles
+from .files import Files, PathLike, WorkspaceFiles, shown
 from .local import LocalSandbox
 from .lock import workspace_lock
 from .outputs import Outputs
@@ -226,15 +226,15 @@ class Runtime:
         """Copy a file or directory of this machine into the workspace."""
         source = os.path.abspath(os.path.expanduser(src))
         if not os.path.exists(source):
-            return f"file {src} not found"
+            return f"file {shown(src)} not found"
         return f"Uploaded {self.files.copy_in(source, dest or os.path.basename(source))}"
 
     def export_file(self, path: PathLike, dest: PathLike) -> str:
         """Copy a file or directory of the workspace to this machine, links as links."""
         if self.files.stat(path) is None:
-            return f"file {path} not found"
+            return f"file {shown(path)} not found"
         self.files.copy_out(path, os.path.expanduser(dest))
-        return f"Exported {path}"
+        return f"Exported {shown(path)}"
 
     def cleanup(self) -> None:
         """End the sandbox, and delete a workspace that was made up; safe to call twice.

@@ -18,16 +18,17 @@ _SURE_WINDOW = 2.0
 _FEW = 500
 
 
-def end(marker: bytes, pipe: str, leader: int, started: float) -> bool:
+def end(marker: bytes, pipe: str, leader: int, started: float, killed: Iterable[int] = ()) -> bool:
     """Kill whatever belongs to a command; whether all of it is dead.
 
     A process belongs to it when it carries the ``marker`` or still holds its ``pipe``. ``leader``
     must not have been reaped yet, and ``started`` is when it was made, on the monotonic clock.
+    ``killed`` are others whose end is waited for.
     """
     give_up = time.monotonic() + _PATIENCE
     pause = 0.001
     while True:
-        found = False
+        found = any(map(_lives, killed))
         for pid in _candidates(leader, started):
             if pid != leader and _belongs(pid, marker, pipe):
                 found = True
@@ -98,6 +99,14 @@ def _belongs(pid: int, marker: bytes, pipe: str) -> bool:
         return pid != os.getpid() and any(
             os.readlink(f"/proc/{pid}/fd/{number}") == pipe for number in (1, 2)
         )
+    except OSError:
+        return False
+
+
+def _lives(pid: int) -> bool:
+    try:
+        with open(f"/proc/{pid}/stat", "rb", buffering=0) as file:
+            return file.read().rpartition(b")")[2].split()[0] not in (b"Z", b"X")
     except OSError:
         return False
 

@@ -48,7 +48,8 @@ class BlobFolder:
                     _sync(path.parent)
                 return
         try:
-            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            for folder in (self.folder, path.parent):
+                folder.mkdir(mode=0o700, exist_ok=True)
             _write(path, data, sync=sync)
         except OSError as error:
             raise StoreError(

@@ -11,10 +11,8 @@ from typing import Any
 from ..errors import StoreError
 from .memory import MemoryStore
 from .protocol import LoadReport, Store
-from .salvage import salvage_files
 from .schema import connect
 from .sqlite import is_open
-from .wal import damage_of
 
 __all__ = ["check", "salvage"]
 
@@ -42,6 +40,9 @@ def salvage(path: str | os.PathLike[str], into: Store) -> LoadReport:
 
 
 def _inspect(path: str | os.PathLike[str], into: Store) -> LoadReport:
+    from .salvage import salvage_files  # not needed for `import pygent`
+    from .wal import damage_of
+
     where = Path(os.path.realpath(path))
     if is_open(where):
         raise StoreError(f"{where} is open in this process: close the store first")

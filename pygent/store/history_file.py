@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import ConfigError, StoreError
-from ..messages import wire_bytes
+from ..messages import Message, wire_bytes
 from .history_io import locked, open_regular, read_all, replace, save_torn
 from .history_text import Broken, array_of, parse_array, tail_of
 from .protocol import LoadReport
@@ -59,13 +59,13 @@ class HistoryFile:
             )
         return messages, report
 
-    def append(self, message: Mapping[str, Any]) -> None:
+    def append(self, message: Mapping[str, Any] | Message) -> None:
         """Add one message to the end of the array, in one write."""
         entry = self._entry(message)
         # On one line, so that nothing can interrupt between the body and the lock's release.
         with self._lock: self._append(entry)  # fmt: skip  # noqa: E701
 
-    def rewrite(self, messages: Iterable[Mapping[str, Any]]) -> None:
+    def rewrite(self, messages: Iterable[Mapping[str, Any] | Message]) -> None:
         """Put other messages in the place of all that is there, wholly or not at all.
 
         What somebody else wrote since we last did is moved aside first.
@@ -82,7 +82,7 @@ class HistoryFile:
         if file is not None:
             os.close(file)
 
-    def _entry(self, message: Mapping[str, Any]) -> bytes:
+    def _entry(self, message: Mapping[str, Any] | Message) -> bytes:
         try:
             return wire_bytes(message)
         except (TypeError, ValueError, RecursionError) as error:
@@ -110,6 +110,7 @@ class HistoryFile:
 
     def _parse(self, file: int) -> tuple[list[dict[str, Any]], bytes | None]:
         data = read_all(file)
+        self._size = -1
         try:
             messages, bad = parse_array(data)
         except Broken as error:

@@ -15,7 +15,6 @@ from . import statements
 from .blobs import BlobFolder, digest_of
 from .protocol import LoadReport, SessionInfo
 from .rows import is_damage, plain, read_events, row_of
-from .salvage import bring_back, set_aside
 from .schema import FORMAT, connect, prepare
 
 if TYPE_CHECKING:
@@ -36,6 +35,8 @@ class SQLiteStore:
     """
 
     def __init__(self, path: str | os.PathLike[str], *, read_only: bool = False) -> None:
+        from .salvage import bring_back, set_aside  # not needed for `import pygent`
+
         self.path = Path(os.path.realpath(path))
         self.blobs = BlobFolder(self.path.with_name(self.path.name + "-blobs"))
         self.read_only = read_only

@@ -9,7 +9,7 @@ from pathlib import Path
 from ..runtime.files import WorkspaceFiles
 from ..runtime.sandbox import CommandResult, CommandSpec, Job, Probe
 
-__all__ = ["FakeSandbox", "FakeResult"]
+__all__ = ["FakeResult", "FakeSandbox"]
 
 FakeResult = str | CommandResult
 """What a scripted command gives: its output, or all of how it ended."""

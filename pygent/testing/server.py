@@ -161,7 +161,7 @@ class ChatServer:
             script = self._replies.popleft() if self._replies else self._default
         try:
             reply = _reply(script, request)
-        except Exception as exc:
+        except Exception as exc:  # noqa: BLE001 - whatever the test's own code raised is reported
             reply = self._failed(f"the reply to request {len(self.requests)} raised {exc!r}")
         if reply is None:
             reply = self._failed(f"request {len(self.requests)} was not expected")
@@ -197,21 +197,30 @@ class ChatServer:
         """Go through a script; returns whether it came to its end."""
         for step in steps:
             if isinstance(step, Fault):
-                if step is Fault.HANG:
-                    self._closing.wait()
-                elif step is Fault.RESET:
-                    linger = struct.pack("ii", 1, 0)
-                    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+                self._fail(connection, step)
                 return False
-            if isinstance(step, threading.Event):
-                while not step.wait(0.02):
-                    if self._closing.is_set():
-                        return False
-            elif isinstance(step, int | float):
-                if self._closing.wait(step):
+            if isinstance(step, threading.Event | int | float):
+                if not self._waited(step):
                     return False
             elif data := step.encode() if isinstance(step, str) else step:
                 connection.sendall(b"%x\r\n%b\r\n" % (len(data), data) if chunked else data)
+        return True
+
+    def _fail(self, connection: socket.socket, fault: Fault) -> None:
+        if fault is Fault.HANG:
+            self._closing.wait()
+        elif fault is Fault.RESET:
+            # Closing with nothing to linger for sends a reset.
+            linger = struct.pack("ii", 1, 0)
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+
+    def _waited(self, step: threading.Event | float) -> bool:
+        """Wait for an event, or for some seconds; returns whether that was not interrupted."""
+        if not isinstance(step, threading.Event):
+            return not self._closing.wait(step)
+        while not step.wait(0.02):
+            if self._closing.is_set():
+                return False
         return True
 
 
@@ -227,8 +236,8 @@ def _read_head(
 ) -> tuple[tuple[str, dict[str, str]] | None, bytes]:
     while b"\r\n\r\n" not in data:
         more = connection.recv(65536)
-        if not more:
-            return None, b""
+        if not more or not (data + more)[:1].isalpha():
+            return None, b""  # Gone, or no HTTP at all.
         data += more
     head, _, rest = data.partition(b"\r\n\r\n")
     first, *lines = head.decode("latin-1").split("\r\n")

@@ -27,8 +27,8 @@ class Outcome:
 def run_tool(tool: Tool, arguments: str | Mapping[str, Any] | None, runtime: Any) -> Outcome:
     """Check the arguments and run the tool.
 
-    Only `Cancelled` (and what is no `Exception`) gets out: a tool is somebody else's code, and
-    the model is the one who can react to how it failed.
+    Only `Cancelled` and an interrupt get out: a tool is somebody else's code, and the model is the
+    one who can react to how it failed, or to how it tried to end the program.
     """
     try:
         checked = read_arguments(tool, arguments)
@@ -36,13 +36,13 @@ def run_tool(tool: Tool, arguments: str | Mapping[str, Any] | None, runtime: Any
         return bad_arguments(tool, error)
     try:
         result = tool.func(runtime, **checked) if tool.takes_runtime else tool.func(**checked)
+        return Outcome(as_text(result))
     except Cancelled:
         raise
     except PygentError as error:
         return Outcome(f"[error] {error}", "error")
-    except Exception as error:  # noqa: BLE001 - a tool is somebody else's code
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - a tool is somebody else's code
         return Outcome(f"[error] {type(error).__name__}: {error}", "error")
-    return Outcome(as_text(result))
 
 
 def as_text(result: Any) -> str:

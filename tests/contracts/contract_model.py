@@ -27,7 +27,7 @@ CALL = {
         {
             "id": f"call-{name}",
             "type": "function",
-            "function": {"name": name, "arguments": '{"cmd": "ls – ü"}'},
+            "function": {"name": name, "arguments": '{"cmd": "ls → ü"}'},
         }
         for name in ("bash", "read_file")
     ],
@@ -66,10 +66,10 @@ class ModelContract:
 
     def test_it_answers(self, server, model):
         """A plain reply is an assistant's message; the question and the model's name arrive."""
-        server.add("hello – ü")
+        server.add("hello → ü")
         reply = parse_message(model.chat(asked(), "some-model", None))
         assert isinstance(model, Model)
-        assert (reply.role, reply.content, reply.tool_calls) == ("assistant", "hello – ü", None)
+        assert (reply.role, reply.content, reply.tool_calls) == ("assistant", "hello → ü", None)
         assert server.requests[0]["model"] == "some-model"
         assert server.requests[0]["messages"] == [dict(m) for m in asked()]
         assert server.requests[0].headers["authorization"] == f"Bearer {KEY}"
@@ -120,7 +120,9 @@ class ModelContract:
     def test_deltas_come_as_they_are_made(self, server, streaming):
         """A piece is seen before the next one was sent."""
         gate = threading.Event()
-        one, *rest = [event(c) for c in completion_chunks(completion("one two")) if c["choices"]][1:]
+        one, *rest = [event(c) for c in completion_chunks(completion("one two")) if c["choices"]][
+            1:
+        ]
         server.add(Reply(body=[one, gate, *rest]))
         pieces = streaming.stream(asked(), "m", None)
         assert next(pieces) == Delta("text", "one ")
@@ -132,11 +134,10 @@ class ModelContract:
         first = event({"choices": [{"delta": {"content": "one "}}]})
         server.add(Reply(body=[first]), Reply(body=[first, Fault.CUT]))
         for _ in range(2):
-            seen = []
+            pieces = streaming.stream(asked(), "m", None)
+            assert next(pieces) == Delta("text", "one ")
             with pytest.raises(ReplyError, match="cut off"):
-                for piece in streaming.stream(asked(), "m", None):
-                    seen.append(piece)
-            assert seen == [Delta("text", "one ")]
+                next(pieces)
 
     def test_another_thread_cancels_it(self, server, model):
         """A request that hangs is torn down within a second of its being cancelled."""
@@ -171,19 +172,19 @@ class ModelContract:
         first = event({"choices": [{"delta": {"content": "one "}}]})
         server.add(Reply(body=[first, Fault.HANG]))
         began = time.monotonic()
-        seen = []
-        with pytest.raises(TimedOut), CancelScope(0.3).active():
-            for piece in streaming.stream(asked(), "m", None):
-                seen.append(piece)
-        assert seen == [Delta("text", "one ")]
+        pieces = streaming.stream(asked(), "m", None)
+        with CancelScope(0.3).active():
+            assert next(pieces) == Delta("text", "one ")
+        with pytest.raises(TimedOut):
+            next(pieces)
         assert time.monotonic() - began < 1.3
 
     def test_it_does_not_begin_what_is_over(self, server, model):
         """Nothing is sent for work that was cancelled already."""
-        scope = CancelScope()
-        with pytest.raises(Cancelled), scope.active():
+        with CancelScope().active() as scope:
             scope.cancel()
-            model.chat(asked(), "m", None)
+            with pytest.raises(Cancelled):
+                model.chat(asked(), "m", None)
         assert server.requests == []
 
     def test_errors_are_named_and_it_goes_on(self, server, model):
@@ -199,7 +200,10 @@ class ModelContract:
     def test_nobody_there_is_an_error(self, server, model):
         """A server that is not running is an `APIError` that names the address."""
         server.close()
-        with pytest.raises(APIError, match=f"cannot connect to http://127.0.0.1:{server.port}"):
+        with pytest.raises(
+            APIError,
+            match=f"cannot connect to http://127.0.0.1:{server.port}.*: Connection refused",
+        ):
             model.chat(asked(), "m", None)
 
     def test_the_key_is_never_told(self, server, model):

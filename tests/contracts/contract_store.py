@@ -95,7 +95,7 @@ class StoreContract:
     )
     def test_a_session_that_is_not_there(self, store: Store, use: Any) -> None:
         """The error names the session and where to look."""
-        with pytest.raises(SessionNotFound, match="'no'.*pygent sessions"):
+        with pytest.raises(SessionNotFound, match=r"'no'.*pygent sessions"):
             use(store)
 
     def test_an_older_writer_is_fenced_out(self, store: Store) -> None:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import os
 import socket
+import subprocess
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 
 from pygent.errors import APIError
 from pygent.models import OpenAIModel
 from pygent.models.http import pool as pools
+from pygent.models.http.line import Line
 from pygent.models.http.proxy import proxy_for
 from pygent.testing.server import ChatServer
 from pygent.testing.wire import Fault, Reply
@@ -20,7 +24,7 @@ from tests.contracts.contract_model import asked
 
 def test_a_connection_is_kept():
     """Calls in a row use one connection, streamed or not, refused or not."""
-    script = ["a", "b two", Reply(status=500, body="no"), "d"]
+    script: list[Any] = ["a", "b two", Reply(status=500, body="no"), "d"]
     with ChatServer(script) as server:
         model = OpenAIModel(server.url, "k")
         model.chat(asked(), "m", None)
@@ -44,7 +48,9 @@ def test_a_connection_that_was_closed_meanwhile_is_replaced():
 @pytest.mark.parametrize("fault", [Fault.CUT, Fault.RESET])
 def test_a_kept_connection_that_dies_is_tried_once_more(fault):
     """Closed while the request was on its way and unanswered: one new attempt, and only one."""
-    with ChatServer(["a", Reply(before=[fault]), "b", Reply(before=[fault]), Reply(before=[fault])]) as server:
+    with ChatServer(
+        ["a", Reply(before=[fault]), "b", Reply(before=[fault]), Reply(before=[fault])]
+    ) as server:
         model = OpenAIModel(server.url, "k")
         model.chat(asked(), "m", None)
         assert model.chat(asked(), "m", None).content == "b"
@@ -79,21 +85,29 @@ def test_a_hundred_threads_at_once():
         assert [future.result(60).content for future in asking] == [f"{i}" for i in range(100)]
 
 
+FORKING = """
+import os, sys
+from pygent.models import OpenAIModel
+
+def ask(word):
+    return OpenAIModel(sys.argv[1], "k").chat([{"role": "user", "content": word}], "m", None).content
+
+assert ask("parent") == "parent"
+child = os.fork()
+if not child:
+    os._exit(0 if ask("child") == "child" else 1)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+assert ask("parent again") == "parent again"
+"""
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
-def test_a_forked_child_has_its_own(recwarn):
+def test_a_forked_child_has_its_own():
     """A child of a process asks on connections of its own, and leaves the parent's alone."""
-    with ChatServer(["parent", "child", "parent again"]) as server:
-        model = OpenAIModel(server.url, "k")
-        model.chat(asked(), "m", None)
-        child = os.fork()
-        if not child:
-            said = "nothing"
-            try:
-                said = model.chat(asked(), "m", None).content
-            finally:
-                os._exit(0 if said == "child" else 1)
-        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-        assert model.chat(asked(), "m", None).content == "parent again"
+    with ChatServer([lambda request: request["messages"][0]["content"]] * 3) as server:
+        command = [sys.executable, "-W", "error", "-c", FORKING, server.url]
+        ran = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        assert (ran.returncode, ran.stdout, ran.stderr) == (0, "", "")
         assert server.connections == 2
 
 
@@ -124,7 +138,12 @@ def no_proxies(monkeypatch):
 ROUTES = [
     ({}, "http", "host", None),
     ({"HTTP_PROXY": "proxy:1"}, "http", "host", "http://proxy:1"),
-    ({"http_proxy": "http://small:1", "HTTP_PROXY": "http://big:1"}, "http", "host", "http://small:1"),
+    (
+        {"http_proxy": "http://small:1", "HTTP_PROXY": "http://big:1"},
+        "http",
+        "host",
+        "http://small:1",
+    ),
     ({"HTTP_PROXY": "http://p:1"}, "https", "host", None),
     ({"HTTPS_PROXY": "http://p:1"}, "https", "host", "http://p:1"),
     ({"ALL_PROXY": "socks5://p:1"}, "https", "host", "socks5://p:1"),
@@ -135,14 +154,19 @@ ROUTES = [
     ({"HTTP_PROXY": "http://p:1", "NO_PROXY": "*"}, "http", "host", None),
     ({"HTTP_PROXY": "http://p:1", "NO_PROXY": "a, example.com"}, "http", "api.Example.com", None),
     ({"HTTP_PROXY": "http://p:1", "NO_PROXY": ".example.com"}, "http", "example.com", None),
-    ({"HTTP_PROXY": "http://p:1", "NO_PROXY": "example.com"}, "http", "badexample.com", "http://p:1"),
+    (
+        {"HTTP_PROXY": "http://p:1", "NO_PROXY": "example.com"},
+        "http",
+        "badexample.com",
+        "http://p:1",
+    ),
     ({"HTTP_PROXY": "http://p:1", "NO_PROXY": "10.0.0.0/8"}, "http", "10.1.2.3", None),
     ({"HTTP_PROXY": "http://p:1", "NO_PROXY": "10.0.0.0/8"}, "http", "11.1.2.3", "http://p:1"),
 ]
 
 
 @pytest.mark.usefixtures("no_proxies")
-@pytest.mark.parametrize("variables,scheme,host,proxy", ROUTES)
+@pytest.mark.parametrize(("variables", "scheme", "host", "proxy"), ROUTES)
 def test_which_proxy(monkeypatch, variables, scheme, host, proxy):
     """The conventional variables say which proxy, and for whom there is none."""
     for name, value in variables.items():
@@ -166,7 +190,7 @@ def test_a_proxy_that_refuses_the_tunnel(monkeypatch):
     """For https the proxy is asked for a tunnel; its refusal is told, its password is not."""
     with ChatServer([Reply(status=403, body="")]) as proxy:
         monkeypatch.setenv("HTTPS_PROXY", f"http://me:secret@127.0.0.1:{proxy.port}")
-        with pytest.raises(APIError, match="proxy refused .*403") as caught:
+        with pytest.raises(APIError, match=r"proxy refused .*403") as caught:
             OpenAIModel("https://models.invalid/v1", "k").chat(asked(), "m", None)
         assert "secret" not in str(caught.value)
         assert proxy.requests[0].path == "models.invalid:443"
@@ -191,8 +215,11 @@ def test_all_addresses_of_a_name_are_tried(monkeypatch):
     """Where the first address of a name does not answer, the next one is tried."""
     with ChatServer(["hi"]) as server:
         dead = ("127.0.0.1", _closed_port())
-        found = [(socket.AF_INET, socket.SOCK_STREAM, 0, "", a) for a in (dead, ("127.0.0.1", server.port))]
-        monkeypatch.setattr(pools.Line, "_addresses", lambda *_: found)
+        found = [
+            (socket.AF_INET, socket.SOCK_STREAM, 0, "", a)
+            for a in (dead, ("127.0.0.1", server.port))
+        ]
+        monkeypatch.setattr(Line, "_addresses", lambda *_: found)
         model = OpenAIModel("http://two-addresses.invalid/v1", "k")
         assert model.chat(asked(), "m", None).content == "hi"
 

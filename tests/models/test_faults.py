@@ -75,7 +75,9 @@ def test_a_short_key_is_hidden_as_a_word(server):
 def test_a_redirect_is_not_followed(server, model):
     """The key goes to nobody but the server it was meant for."""
     server.add(Reply(status=308, headers={"location": "http://elsewhere.invalid/v1"}, body=""))
-    with pytest.raises(APIError, match=r"moved to http://elsewhere.invalid/v1; set OPENAI_BASE_URL"):
+    with pytest.raises(
+        APIError, match=r"moved to http://elsewhere.invalid/v1; set OPENAI_BASE_URL"
+    ):
         model.chat(asked(), "m", None)
 
 
@@ -106,7 +108,7 @@ UNUSABLE = {
 }
 
 
-@pytest.mark.parametrize("body,what", UNUSABLE.values(), ids=UNUSABLE)
+@pytest.mark.parametrize(("body", "what"), UNUSABLE.values(), ids=UNUSABLE)
 def test_an_answer_that_is_no_reply(server, model, body, what):
     """Status 200 with something else in it is a `ReplyError` that says what came."""
     server.add(Reply(body=body), "hi")
@@ -117,7 +119,8 @@ def test_an_answer_that_is_no_reply(server, model, body, what):
 
 
 @pytest.mark.parametrize(
-    "error,status", [({"message": "no quota", "code": 429}, 429), ("no quota", 200), (["no quota"], 200)]
+    ("error", "status"),
+    [({"message": "no quota", "code": 429}, 429), ("no quota", 200), (["no quota"], 200)],
 )
 @pytest.mark.parametrize("stream", [False, True])
 def test_an_error_inside_a_good_answer(server, model, error, status, stream):
@@ -127,6 +130,13 @@ def test_an_error_inside_a_good_answer(server, model, error, status, stream):
     with pytest.raises(APIError, match="no quota") as caught:
         list(model.stream(asked(), "m", None)) if stream else model.chat(asked(), "m", None)
     assert caught.value.status == status
+
+
+def test_an_error_event_in_a_stream(server, model):
+    """Servers that name the error otherwise are understood too."""
+    server.add(Reply(body=[b"event: error\n", event({"object": "error", "message": "no quota"})]))
+    with pytest.raises(APIError, match="no quota"):
+        list(model.stream(asked(), "m", None))
 
 
 TOLERATED = {
@@ -160,7 +170,9 @@ def test_bad_arguments_are_for_the_loop(server, model, arguments):
     call = {"function": {"name": "bash", "arguments": arguments}}
     server.add(Reply(body=answer({"tool_calls": [call, call]})))
     calls = model.chat(asked(), "m", TOOLS).tool_calls or []
-    assert [(c.id, c.type, c.function.arguments) for c in calls] == [("", "function", arguments)] * 2
+    assert [(c.id, c.type, c.function.arguments) for c in calls] == [
+        ("", "function", arguments)
+    ] * 2
 
 
 def test_half_characters_are_put_right(server, model):
@@ -174,12 +186,14 @@ def test_gzip_is_unpacked(server, model):
     raw = json.dumps(answer({"content": "hi " * 5000})).encode()
     packed = gzip.compress(raw[:9]) + gzip.compress(raw[9:])
     head = {"content-encoding": "gzip"}
-    server.add(Reply(body=packed, headers=head), Reply(body=[packed[:30], packed[30:]], headers=head))
+    server.add(
+        Reply(body=packed, headers=head), Reply(body=[packed[:30], packed[30:]], headers=head)
+    )
     for _ in range(2):
         assert model.chat(asked(), "m", None).content == "hi " * 5000
 
 
-@pytest.mark.parametrize("encoding,match", [("gzip", "broken gzip"), ("br", "packed as 'br'")])
+@pytest.mark.parametrize(("encoding", "match"), [("gzip", "broken gzip"), ("br", "packed as 'br'")])
 def test_packing_that_cannot_be_undone(server, model, encoding, match):
     """A body packed in another way, or badly, is a `ReplyError`."""
     server.add(Reply(body=b"no such thing", headers={"content-encoding": encoding}))

@@ -53,7 +53,9 @@ def test_it_is_what_it_says():
     assert model.honours_cancel
 
 
-@pytest.mark.parametrize("base_url", [None, "https://api.openai.com/v1", "https://api.openai.com/v1/"])
+@pytest.mark.parametrize(
+    "base_url", [None, "https://api.openai.com/v1", "https://api.openai.com/v1/"]
+)
 def test_without_a_key_it_says_what_to_set(base_url):
     """At the default address a key is missed at once, without any network."""
     with pytest.raises(APIError) as caught:
@@ -85,7 +87,8 @@ def test_the_key_is_read_at_every_call(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "address", ["localhost:11434", "ftp://host/v1", "http://", "http://host:none/v1", "http://a b/v1", "x"]
+    "address",
+    ["localhost:11434", "ftp://host/v1", "http://", "http://host:none/v1", "http://a b/v1", "x"],
 )
 def test_an_address_that_is_none(address):
     """A base URL that makes no sense is named, with what to write."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 
 import pytest
@@ -23,7 +24,10 @@ CASES = {
     "no data": (b"event: ping\n\nid: 7\n\ndata\n\ndata:\n\n", []),
     "one space goes": (b"data:  one \n\n", [" one "]),
     "not a field": (b" data: one\n\ndatax: one\n\nDATA: one\n\n", []),
-    "line separators": ("data: a\u2028b\u2029c\x0bd\x0ce\x85f\n\n".encode(), ["a\u2028b\u2029c\x0bd\x0ce\x85f"]),
+    "line separators": (
+        "data: a\u2028b\u2029c\x0bd\x0ce\x85f\n\n".encode(),
+        ["a\u2028b\u2029c\x0bd\x0ce\x85f"],
+    ),
     "not UTF-8": (b"data: a\xffb\n\n", ["a\ufffdb"]),
     "open end": (b"data: one\n\ndata: two", ["one", "two"]),
     "nothing": (b"", []),
@@ -38,10 +42,10 @@ def parsed(chunks):
 
 def cut(stream, places):
     places = [0, *sorted(places), len(stream)]
-    return [stream[a:b] for a, b in zip(places, places[1:], strict=False)]
+    return [stream[a:b] for a, b in itertools.pairwise(places)]
 
 
-@pytest.mark.parametrize("stream,events", CASES.values(), ids=CASES)
+@pytest.mark.parametrize(("stream", "events"), CASES.values(), ids=CASES)
 def test_the_format(stream, events):
     """Whole, byte by byte, and cut in two at any place, a stream says the same."""
     assert parsed([stream]) == events

@@ -12,7 +12,7 @@ import trustme
 from pygent.cancel import CancelScope
 from pygent.errors import APIError, Cancelled, TimedOut
 from pygent.models import OpenAIModel
-from pygent.models.http import line
+from pygent.models.http.line import Line
 from pygent.testing.server import ChatServer
 from pygent.testing.wire import Fault, Reply, event
 from tests.contracts.contract_model import asked
@@ -62,18 +62,27 @@ def test_connecting_has_a_limit_of_its_own(full):
         model.chat(asked(), "m", None)
 
 
+def test_stopped_before_it_began(mute):
+    """What was stopped before it connected is as dead as what was stopped after."""
+    line = Line()
+    line.stop()
+    stream = line.connect_tcp("127.0.0.1", mute, 5)
+    assert stream.read(1, 5) == b""
+    stream.close()
+
+
 def test_while_it_looks_a_name_up(monkeypatch):
     """A lookup that hangs is left alone at the deadline."""
     over = threading.Event()
     real = socket.getaddrinfo
 
-    def hang(host, *args, flags=0, **kwargs):
-        if flags & socket.AI_NUMERICHOST:
-            return real(host, *args, flags=flags, **kwargs)
+    def hang(host, port, **kwargs):
+        if kwargs.get("flags", 0) & socket.AI_NUMERICHOST:
+            return real(host, port, **kwargs)
         over.wait(20)
         return []
 
-    monkeypatch.setattr(line.socket, "getaddrinfo", hang)
+    monkeypatch.setattr(socket, "getaddrinfo", hang)
     model = OpenAIModel("http://somewhere.invalid/v1", "k")
     assert took(0.3, lambda: model.chat(asked(), "m", None)) < 1.3
     over.set()
@@ -106,17 +115,22 @@ def test_within_tls():
         assert took(0.5, lambda: list(pieces)) < 1.5
 
 
-@pytest.mark.parametrize("body", [[FIRST, Fault.HANG], [FIRST, *[b" ", 0.05] * 400]], ids=["hang", "drip"])
+@pytest.mark.parametrize(
+    "body", [[FIRST, Fault.HANG], [FIRST, *[b" ", 0.05] * 400]], ids=["hang", "drip"]
+)
 def test_cancelled_in_the_middle(body):
     """From another thread, within a second; the connection is not used again."""
     scope = CancelScope()
     with ChatServer([Reply(body=body), "better"]) as server:
         model = OpenAIModel(server.url, "k")
-        with pytest.raises(Cancelled), scope.active():
-            for _ in model.stream(asked(), "m", None):
-                threading.Timer(0.1, scope.cancel).start()
-                cancelled_by = time.monotonic() + 0.1
-        assert time.monotonic() - cancelled_by < 1
+        pieces = model.stream(asked(), "m", None)
+        with scope.active():
+            next(pieces)
+        threading.Timer(0.1, scope.cancel).start()
+        began = time.monotonic()
+        with pytest.raises(Cancelled):
+            list(pieces)
+        assert time.monotonic() - began < 1.1
         assert model.chat(asked(), "m", None).content == "better"
         assert server.connections == 2
 
@@ -139,7 +153,9 @@ def test_cancelling_one_leaves_the_others():
     """What one request is told is not told to its neighbours, nor to the next on its connection."""
     gate = threading.Event()
     scope = CancelScope()
-    with ChatServer(["first", Reply(body=[b"", gate, b'{"choices":[{"message":{"content":"b"}}]}'])]) as server:
+    with ChatServer(
+        ["first", Reply(body=[b"", gate, b'{"choices":[{"message":{"content":"b"}}]}'])]
+    ) as server:
         model = OpenAIModel(server.url, "k")
         with scope.active():
             model.chat(asked(), "m", None)

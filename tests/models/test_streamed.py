@@ -121,12 +121,19 @@ def test_what_servers_leave_out():
     deltas, reply = put_together(stream)
     message = reply.message()
     assert deltas == [Delta("text", "hi")]
-    assert (message.content, message.usage, message.finish_reason) == ("hi", {"total_tokens": 5}, "stop")
+    assert (message.content, message.usage, message.finish_reason) == (
+        "hi",
+        {"total_tokens": 5},
+        "stop",
+    )
 
 
 def test_reasoning_is_shown_once():
     """Servers that send reasoning under two names are shown under one, and both are kept."""
-    stream = [chunk({"reasoning": "hm", "reasoning_content": "hm"}), chunk({"content": "a"}, "stop")]
+    stream = [
+        chunk({"reasoning": "hm", "reasoning_content": "hm"}),
+        chunk({"content": "a"}, "stop"),
+    ]
     deltas, reply = put_together(stream)
     assert deltas == [Delta("reasoning", "hm"), Delta("text", "a")]
     assert reply.message().extra == {"reasoning": "hm", "reasoning_content": "hm"}
@@ -147,7 +154,9 @@ def test_unknown_keys_are_kept():
 def test_characters_that_were_cut_in_two(text):
     """Half a character is held back until its other half is there; a lone half is replaced."""
     halves = text.encode("utf-16-be", "surrogatepass")
-    units = [halves[i : i + 2].decode("utf-16-be", "surrogatepass") for i in range(0, len(halves), 2)]
+    units = [
+        halves[i : i + 2].decode("utf-16-be", "surrogatepass") for i in range(0, len(halves), 2)
+    ]
     deltas, reply = put_together([*(chunk({"content": unit}) for unit in units), chunk({}, "stop")])
     whole = reply.message().content
     assert whole == text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
@@ -156,7 +165,7 @@ def test_characters_that_were_cut_in_two(text):
 
 
 @pytest.mark.parametrize(
-    "ending,whole",
+    ("ending", "whole"),
     [(["[DONE]"], True), ([json.dumps(chunk({}, "stop"))], True), ([], False)],
     ids=["done", "reason", "neither"],
 )
@@ -181,12 +190,18 @@ def test_an_empty_reply_is_none():
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3)
-    | st.dictionaries(
-        st.sampled_from(["choices", "delta", "tool_calls", "content", "index", "function", "error"])
-        | st.sampled_from(["id", "name", "arguments", "finish_reason", "usage", "reasoning", "x"]),
-        inner,
-        max_size=4,
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                ["choices", "delta", "tool_calls", "content", "index", "function", "error"]
+            )
+            | st.sampled_from(
+                ["id", "name", "arguments", "finish_reason", "usage", "reasoning", "x"]
+            ),
+            inner,
+            max_size=4,
+        )
     ),
     max_leaves=12,
 )
@@ -232,8 +247,7 @@ def portions(text):
     places = st.lists(st.integers(0, len(text)), max_size=4)
     return places.map(
         lambda cuts: [
-            text[a:b]
-            for a, b in zip([0, *sorted(cuts)], [*sorted(cuts), len(text)], strict=True)
+            text[a:b] for a, b in zip([0, *sorted(cuts)], [*sorted(cuts), len(text)], strict=True)
         ]
     )
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import ssl
 
 import pytest
 import trustme
 
 from pygent.errors import APIError
+from pygent.messages import Message
 from pygent.models import OpenAIModel
 from pygent.testing.server import ChatServer
 from tests.contracts.contract_model import asked
 
-LONG_AGO = datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC)
+LONG_AGO = dt.datetime(2020, 1, 1, tzinfo=dt.UTC)
 
 
 @pytest.fixture
@@ -41,13 +42,13 @@ def test_a_good_certificate(authority):
     with ChatServer(["a", "b c"], ssl_context=context(authority.issue_cert("127.0.0.1"))) as server:
         model = OpenAIModel(server.url, "k")
         assert model.chat(asked(), "m", None).content == "a"
-        assert list(model.stream(asked(), "m", None))[-1].content == "b c"
+        assert list(model.stream(asked(), "m", None))[-1] == Message("assistant", "b c")
         assert server.connections == 1
 
 
 @pytest.mark.usefixtures("trusted")
 @pytest.mark.parametrize(
-    "make,why",
+    ("make", "why"),
     [
         (lambda a: a.issue_cert("127.0.0.1", not_after=LONG_AGO), "expired"),
         (lambda a: a.issue_cert("other.example"), "mismatch|not valid for"),

@@ -11,9 +11,8 @@ import time
 import pytest
 
 from pygent.errors import PathError, SandboxError
-from pygent.runtime import CommandSpec, LocalSandbox, Runtime
+from pygent.runtime import CommandSpec, LocalSandbox, Runtime, stragglers
 from pygent.runtime import process as process_module
-from pygent.runtime import stragglers
 from tests.contracts.contract_sandbox import SOON, SandboxContract, alive, recorded, wait_until
 
 
@@ -32,7 +31,7 @@ class TestLocalSandboxWithoutPidfd(SandboxContract):
 
     @pytest.fixture(autouse=True)
     def _none(self, monkeypatch):
-        monkeypatch.setattr(process_module, "_watch", lambda pid: None)
+        monkeypatch.setattr(process_module, "_watch", lambda _: None)
 
 
 def test_sandbox_says_what_it_is(tmp_path):
@@ -49,7 +48,9 @@ def test_sandbox_says_what_it_is(tmp_path):
 def test_job_is_read_while_it_runs(tmp_path):
     """A job's output can be read from any offset, before and after its end."""
     sandbox = LocalSandbox(tmp_path)
-    job = sandbox.start(CommandSpec(command="echo one; while [ ! -e go ]; do sleep 0.01; done; echo two"))
+    job = sandbox.start(
+        CommandSpec(command="echo one; while [ ! -e go ]; do sleep 0.01; done; echo two")
+    )
     wait_until(lambda: job.read() == b"one\n")
     assert job.wait(0.05) is None
     (tmp_path / "go").touch()
@@ -114,7 +115,9 @@ def test_sweep_looks_everywhere_when_numbers_went_round(rt, monkeypatch, last):
     monkeypatch.setattr(stragglers, "_last_pid", lambda: last)
     if last is None:
         monkeypatch.setattr(stragglers, "_SURE_WINDOW", -1)
-    rt.bash("setsid sh -c 'echo $$ > pids; exec sleep 60' >/dev/null 2>&1 & until [ -s pids ]; do :; done")
+    rt.bash(
+        "setsid sh -c 'echo $$ > pids; exec sleep 60' >/dev/null 2>&1 & until [ -s pids ]; do :; done"
+    )
     assert len(recorded(rt, "pids")) == 1
     assert not any(map(alive, recorded(rt, "pids")))
 
@@ -123,9 +126,12 @@ def test_sweep_spares_others(rt):
     """A process that another command or the user started is left alone."""
     other = subprocess.Popen(["sleep", "60"], cwd=rt.base_dir)
     done = threading.Event()
-    second = threading.Thread(
-        target=lambda: (rt.bash("sh -c 'touch up; sleep 2; touch survived'"), done.set())
-    )
+
+    def work():
+        rt.bash("sh -c 'touch up; sleep 2; touch survived'")
+        done.set()
+
+    second = threading.Thread(target=work)
     second.start()
     try:
         wait_until((rt.base_dir / "up").exists)

@@ -168,6 +168,7 @@ def test_damage_in_the_middle(written: Path) -> None:
 def test_any_mutation(tmp_path: Path, at: int, length: int, new: bytes) -> None:
     """However a file was damaged, reading it gives messages or refuses; it never fails otherwise."""
     path = tmp_path / "h.json"
+    path.unlink(missing_ok=True)
     entries = [entry(number) for number in range(8)]
     file = HistoryFile(path)
     file.rewrite(entries)
@@ -247,7 +248,7 @@ def test_paths_that_are_no_files(tmp_path: Path) -> None:
     for name, reason in odd.items():
         file = HistoryFile(tmp_path / name)
         for use in (file.load, lambda file=file: file.append(entry(1))):
-            with pytest.raises(ConfigError, match=f"cannot restore .*{reason}"):
+            with pytest.raises(ConfigError, match=rf"cannot restore .*{reason}"):
                 use()
 
 
@@ -262,7 +263,7 @@ def test_an_unreadable_file(tmp_path: Path) -> None:
             parent.chmod(0o755)
         os.seteuid(65534)
     try:
-        with pytest.raises(ConfigError, match="cannot restore .*Permission denied"):
+        with pytest.raises(ConfigError, match=r"cannot restore .*Permission denied"):
             HistoryFile(path).load()
     finally:
         if os.getuid() == 0:

@@ -20,6 +20,7 @@ __all__ = ["Exchange", "post"]
 
 _MAX_ERROR_BODY = 64 * 1024
 _DRAIN_SECONDS = 0.05
+_PORTS = {"http": 80, "https": 443}
 
 
 @contextmanager
@@ -158,8 +159,10 @@ class Exchange:
             (b"user-agent", b"pygent"),
             (b"content-length", b"%d" % len(body)),
         ]
+        # Proxies are told the address as it was written, without the port that goes without saying.
+        port = None if endpoint.port == _PORTS[endpoint.scheme] else endpoint.port
         url = httpcore2.URL(
-            scheme=endpoint.scheme, host=endpoint.host, port=endpoint.port, target=endpoint.target
+            scheme=endpoint.scheme, host=endpoint.host, port=port, target=endpoint.target
         )
         return httpcore2.Request(
             b"POST", url, headers=headers, content=body, extensions={"timeout": self._timeout}

@@ -6,6 +6,7 @@ Closing a client does not wake the thread that reads from it; shutting its socke
 from __future__ import annotations
 
 import errno
+import os
 import select
 import selectors
 import socket
@@ -86,6 +87,7 @@ class Line(httpcore2.NetworkBackend):
             self.hold(sock)
             try:
                 self._connect(sock, address, until)
+                self.hold(sock)  # Again: what is not connected yet cannot be shut down.
                 sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             except TimeoutError as exc:
                 failure = httpcore2.ConnectTimeout(str(exc))
@@ -125,7 +127,7 @@ class Line(httpcore2.NetworkBackend):
         sock.setblocking(False)
         code = sock.connect_ex(address)
         if code not in (0, errno.EINPROGRESS, errno.EWOULDBLOCK):
-            raise OSError(code, errno.errorcode.get(code, "error"))
+            raise OSError(code, os.strerror(code))
         with selectors.DefaultSelector() as selector:
             selector.register(sock, selectors.EVENT_WRITE)
             # In slices: not every system wakes a socket that is connecting when it is shut down.
@@ -133,7 +135,7 @@ class Line(httpcore2.NetworkBackend):
                 if self.stopped or time.monotonic() >= until:
                     raise TimeoutError("no connection")
         if code := sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR):
-            raise OSError(code, errno.errorcode.get(code, "error"))
+            raise OSError(code, os.strerror(code))
 
 
 class _Stream(httpcore2.NetworkStream):
@@ -142,6 +144,7 @@ class _Stream(httpcore2.NetworkStream):
     def __init__(self, line: Line, sock: socket.socket) -> None:
         self._line = line
         self._socket = sock
+        self._head = b""
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         progress = self._line.progress
@@ -160,7 +163,12 @@ class _Stream(httpcore2.NetworkStream):
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
         if not buffer:
             return
-        view = memoryview(buffer)
+        if buffer.startswith(b"POST ") and buffer.endswith(b"\r\n\r\n"):
+            # The head goes out with the body that follows: one packet, one wake-up of the server.
+            self._head = buffer
+            return
+        view = memoryview(self._head + buffer)
+        self._head = b""
         try:
             self._socket.settimeout(timeout)
             while view:
