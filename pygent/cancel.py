@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
+import math
 import os
 import threading
 import time
@@ -134,6 +135,7 @@ class _Alarm:
         self._due: list[tuple[float, int]] = []
         self._calls: dict[int, Callable[[], None]] = {}
         self._thread: threading.Thread | None = None
+        self._asleep_until = math.inf
 
     def set(self, when: float, call: Callable[[], None]) -> int:
         """Have ``call`` called at ``when``; returns what `unset` wants."""
@@ -144,7 +146,7 @@ class _Alarm:
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="pygent-alarm", daemon=True)
                 self._thread.start()
-            elif self._due[0][1] == key:
+            elif when < self._asleep_until:
                 self._wake.notify()
         return key
 
@@ -163,7 +165,8 @@ class _Alarm:
                     call = self._calls.pop(heapq.heappop(self._due)[1], None)
                     if call is not None:
                         _ring(call)
-                self._wake.wait(self._due[0][0] - now if self._due else None)
+                self._asleep_until = self._due[0][0] if self._due else math.inf
+                self._wake.wait(self._asleep_until - now if self._due else None)
 
 
 def _ring(call: Callable[[], None]) -> None:

@@ -27,6 +27,7 @@ def prepare(agent: Agent) -> None:
     _fill_in(agent)
     given, agent.history = agent.history, agent.log.history
     if agent.log.state.seq:
+        answer_after_crash(agent)
         _repair(agent)
     else:
         title, workspace = agent.log.title, agent.log.workspace
@@ -35,7 +36,6 @@ def prepare(agent: Agent) -> None:
     restored = mirror.load() if mirror is not None else []
     if restored or given:
         _replace(agent, restored or given, "restored" if restored else "given")
-    answer_after_crash(agent)
     agent._prompt.build_first()
     if mirror is not None:
         agent.history_file = mirror.path

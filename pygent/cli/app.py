@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import os
 import sys
 from collections.abc import Callable
@@ -87,6 +88,12 @@ def _folder(value: str | None) -> str | None:
 def _sandbox(value: str | None) -> str | None:
     if value not in (None, "local"):
         raise typer.BadParameter(f"{value!r} is not in this version: there is local")
+    return value
+
+
+def _seconds(value: float | None) -> float | None:
+    if value is not None and not math.isfinite(value):
+        raise typer.BadParameter(f"{value} is not a number of seconds")
     return value
 
 
@@ -181,7 +188,7 @@ def run_command(
     ctx: typer.Context,
     prompt: Annotated[
         str | None,
-        typer.Argument(help="What to do; - or nothing reads it from standard input."),
+        typer.Argument(metavar="[PROMPT]", help="What to do; - or nothing reads it from standard input."),
     ] = None,
     workspace: Annotated[
         str | None,
@@ -193,7 +200,8 @@ def run_command(
     model: Annotated[str | None, typer.Option("--model", "-m", help="Ask this model.")] = None,
     max_steps: Annotated[int, typer.Option(min=1, help="End after so many model calls.")] = 100,
     max_time: Annotated[
-        float | None, typer.Option(min=0.0, metavar="SECONDS", help="End after so long.")
+        float | None,
+        typer.Option(min=0.0, metavar="SECONDS", callback=_seconds, help="End after so long."),
     ] = None,
     sandbox: Annotated[
         str | None,

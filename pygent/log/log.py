@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+from ..errors import StoreError
 from ..events import Delta, Event, HistoryEdited, MessageAdded, event_from_dict, event_to_dict
 from ..messages import History
 from ..store import LoadReport, Store
@@ -56,6 +57,8 @@ class Log:
         self._listeners: list[Listener] = []
         self._lock = threading.RLock()
         self._writing: Event | None = None
+        self._creating = False
+        self._told = 0
 
     @classmethod
     def load(cls, store: Store, session: str) -> Log:
@@ -85,19 +88,8 @@ class Log:
 
     def append(self, event: E, *, sync: bool = False) -> E:
         """Record an event and return it with its envelope; ``sync`` waits for the disk."""
-        with self._lock:
-            self._finish_interrupted()
-            stamped = replace(
-                event,
-                session=self.session,
-                seq=self.state.seq + 1,
-                epoch=self.epoch,
-                at=time.time(),
-                turn=event.turn or self.state.turn,
-                parent=self.parent,
-            )
-            self._write(stamped, sync=sync)
-            return stamped
+        # On one line, so that no interrupt comes between the body and the lock's release.
+        with self._lock: return self._append(event, sync=sync)  # fmt: skip  # noqa: E701
 
     def publish(self, delta: Delta) -> None:
         """Show a piece of something unfinished to who listens; it is not recorded."""
@@ -137,44 +129,65 @@ class Log:
             while self._followers:
                 self._followers.pop().close()
 
-    def _write(self, event: Event, *, sync: bool) -> None:
-        if self.store is not None:
-            if not self.epoch:
-                event = self._create(event)
-            self._writing = event
-            self.store.append(self.session, event_to_dict(event), sync=sync)
-        else:
-            self._writing = event
-        self._fold(event)
-        self._writing = None
-
-    def _create(self, event: E) -> E:
-        assert self.store is not None
-        self.epoch = self.store.create(
-            self.session,
-            at=event.at,
+    def _append(self, event: E, *, sync: bool) -> E:
+        self._finish_interrupted()
+        at = time.time()
+        if self.store is not None and not self.epoch:
+            self._create(self.store, at)
+        stamped = replace(
+            event,
+            session=self.session,
+            seq=self.state.seq + 1,
+            epoch=self.epoch,
+            at=at,
+            turn=event.turn or self.state.turn,
             parent=self.parent,
-            title=self.title,
-            workspace=self.workspace,
         )
-        return replace(event, epoch=self.epoch)
+        self._writing = stamped
+        if self.store is not None:
+            self.store.append(self.session, event_to_dict(stamped), sync=sync)
+        self._fold(stamped)
+        self._writing = None
+        return stamped
+
+    def _create(self, store: Store, at: float) -> None:
+        interrupted, self._creating = self._creating, True
+        try:
+            self.epoch = store.create(
+                self.session,
+                at=at,
+                parent=self.parent,
+                title=self.title,
+                workspace=self.workspace,
+            )
+        except StoreError:
+            self._creating = False
+            if not interrupted:
+                raise
+            self.epoch = store.epoch(self.session)  # we made it, and were cut short
 
     def _finish_interrupted(self) -> None:
         """Complete an append that a signal cut short after the event was written."""
-        event, self._writing = self._writing, None
-        if event is None or event.seq <= self.state.seq:
+        event = self._writing
+        if event is None:
             return
         if self.store is None or self.store.has(self.session, event.seq):
             self._fold(event)
+            for follower in self._followers:  # who may have it already, or half of it
+                follower.rewrite([plain(entry) for entry in self.history])
+        self._writing = None
 
     def _fold(self, event: Event) -> None:
+        """Take an event in; whatever of that was done before is not done again."""
         if self.store is None and len(self._events) < event.seq:
             self._events.append(event)
         self.state.apply(event)
         for follower in self._followers:
             self._pass_on(follower, event)
-        for listener in tuple(self._listeners):
-            self._tell(listener, event)
+        if self._told < event.seq:
+            self._told = event.seq
+            for listener in tuple(self._listeners):
+                self._tell(listener, event)
 
     def _pass_on(self, follower: Follower, event: Event) -> None:
         history = self.history

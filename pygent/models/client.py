@@ -24,10 +24,10 @@ def complete(
     answer = _create(client, messages, model, tools)
     choices = _get(answer, "choices")
     if not choices:
-        raise source.unusable("the model sent an empty reply: choices is []")
+        raise source.empty("choices is []")
     raw = _get(choices[0], "message")
     if raw is None:
-        raise source.unusable("the model sent an empty reply: message is null")
+        raise source.empty("message is null")
     usage = _plain(_get(answer, "usage"))
     message = parse_message(raw)
     return make_message(message.to_dict(), usage, _get(choices[0], "finish_reason"), source)

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..errors import APIError, ReplyError
+from ..errors import APIError, EmptyReply, ReplyError
 
 __all__ = ["BODY_SHOWN", "Source"]
 
@@ -41,6 +41,13 @@ class Source:
             status=self.status,
             body=self._body(body),
             request_id=self.request_id,
+        )
+
+    def empty(self, why: str, body: bytes | str = "") -> EmptyReply:
+        """Return the error for a reply that says nothing and asks for nothing."""
+        text = self._clean(f"the model sent an empty reply: {why} ({self.shown})")
+        return EmptyReply(
+            text, status=self.status, body=self._body(body), request_id=self.request_id
         )
 
     def refused(self, body: bytes, location: str | None = None) -> APIError:

@@ -32,12 +32,12 @@ def read_completion(body: bytes, source: Source) -> dict[str, Any]:
         raise source.refused_inside(completion["error"], body)
     choices = completion.get("choices")
     if choices == []:
-        raise source.unusable("the model sent an empty reply: choices is []", body)
+        raise source.empty("choices is []", body)
     if not isinstance(choices, list) or not isinstance(choices[0], dict):
         raise source.unusable("the server sent JSON that is no reply: it has no choices", body)
     message = choices[0].get("message")
     if message is None:
-        raise source.unusable("the model sent an empty reply: message is null", body)
+        raise source.empty("message is null", body)
     if not isinstance(message, dict):
         raise source.unusable("the server sent JSON that is no reply: message is no object", body)
     return completion
@@ -88,7 +88,7 @@ def _empty(message: Message, source: Source) -> ReplyError:
     why = f"it ended with {message.finish_reason!r}" if message.finish_reason else "no content"
     thought = any("reasoning" in name for name in message.extra)
     also = ", after reasoning alone" if thought else ""
-    return source.unusable(f"the model sent an empty reply: {why}{also}")
+    return source.empty(f"{why}{also}")
 
 
 def _kind(value: Any) -> str:

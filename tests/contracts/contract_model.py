@@ -58,12 +58,6 @@ class ModelContract:
     def model(self, server: ChatServer) -> Any:
         return self.make(server)
 
-    @pytest.fixture
-    def streaming(self, model: Any) -> Any:
-        if not isinstance(model, StreamingModel):
-            pytest.skip("it does not stream")
-        return model
-
     def test_it_answers(self, server, model):
         """A plain reply is an assistant's message; the question and the model's name arrive."""
         server.add("hello → ü")
@@ -105,40 +99,6 @@ class ModelContract:
             {"role": "assistant", "content": "yes"},
         ]
 
-    @pytest.mark.parametrize("message", ["one two  three\n", CALL], ids=["text", "calls"])
-    def test_a_streamed_reply_is_the_same(self, server, streaming, message):
-        """The whole message comes last and once, and is what it would be without streaming."""
-        server.add(message, message)
-        whole = streaming.chat(asked(), "m", TOOLS)
-        *deltas, last = streaming.stream(asked(), "m", TOOLS)
-        assert last == whole
-        assert (last.usage, last.finish_reason) == (whole.usage, whole.finish_reason)
-        assert all(isinstance(delta, Delta) for delta in deltas)
-        assert said(deltas, "text") == last.content
-        assert said(deltas, "reasoning") == last.extra.get("reasoning_content", "")
-
-    def test_deltas_come_as_they_are_made(self, server, streaming):
-        """A piece is seen before the next one was sent."""
-        gate = threading.Event()
-        one, *rest = [event(c) for c in completion_chunks(completion("one two")) if c["choices"]][
-            1:
-        ]
-        server.add(Reply(body=[one, gate, *rest]))
-        pieces = streaming.stream(asked(), "m", None)
-        assert next(pieces) == Delta("text", "one ")
-        gate.set()
-        assert list(pieces)[-1].content == "one two"
-
-    def test_a_cut_stream_is_no_message(self, server, streaming):
-        """What was streamed before the cut was seen; a message never comes."""
-        first = event({"choices": [{"delta": {"content": "one "}}]})
-        server.add(Reply(body=[first]), Reply(body=[first, Fault.CUT]))
-        for _ in range(2):
-            pieces = streaming.stream(asked(), "m", None)
-            assert next(pieces) == Delta("text", "one ")
-            with pytest.raises(ReplyError, match="cut off"):
-                next(pieces)
-
     def test_another_thread_cancels_it(self, server, model):
         """A request that hangs is torn down within a second of its being cancelled."""
         arrived = threading.Event()
@@ -166,18 +126,6 @@ class ModelContract:
         with pytest.raises(TimedOut, match=r"timeout after 0\.2s"), CancelScope(0.2).active():
             model.chat(asked(), "m", None)
         assert time.monotonic() - began < 1.2
-
-    def test_a_stream_obeys_its_deadline(self, server, streaming):
-        """So is one that hangs in the middle of its answer."""
-        first = event({"choices": [{"delta": {"content": "one "}}]})
-        server.add(Reply(body=[first, Fault.HANG]))
-        began = time.monotonic()
-        pieces = streaming.stream(asked(), "m", None)
-        with CancelScope(0.3).active():
-            assert next(pieces) == Delta("text", "one ")
-        with pytest.raises(TimedOut):
-            next(pieces)
-        assert time.monotonic() - began < 1.3
 
     def test_it_does_not_begin_what_is_over(self, server, model):
         """Nothing is sent for work that was cancelled already."""
@@ -238,3 +186,58 @@ class _Set(threading.Event):
 def said(deltas: list[Delta], what: str) -> str:
     """Return what the deltas of one kind add up to."""
     return "".join(delta.text for delta in deltas if delta.what == what)
+
+
+class StreamingModelContract(ModelContract):
+    """What every backend that streams promises beyond that."""
+
+    @pytest.fixture
+    def streaming(self, model: Any) -> Any:
+        assert isinstance(model, StreamingModel)
+        return model
+
+    @pytest.mark.parametrize("message", ["one two  three\n", CALL], ids=["text", "calls"])
+    def test_a_streamed_reply_is_the_same(self, server, streaming, message):
+        """The whole message comes last and once, and is what it would be without streaming."""
+        server.add(message, message)
+        whole = streaming.chat(asked(), "m", TOOLS)
+        *deltas, last = streaming.stream(asked(), "m", TOOLS)
+        assert last == whole
+        assert (last.usage, last.finish_reason) == (whole.usage, whole.finish_reason)
+        assert all(isinstance(delta, Delta) for delta in deltas)
+        assert said(deltas, "text") == last.content
+        assert said(deltas, "reasoning") == last.extra.get("reasoning_content", "")
+
+    def test_deltas_come_as_they_are_made(self, server, streaming):
+        """A piece is seen before the next one was sent."""
+        gate = threading.Event()
+        one, *rest = [event(c) for c in completion_chunks(completion("one two")) if c["choices"]][
+            1:
+        ]
+        server.add(Reply(body=[one, gate, *rest]))
+        pieces = streaming.stream(asked(), "m", None)
+        assert next(pieces) == Delta("text", "one ")
+        gate.set()
+        assert list(pieces)[-1].content == "one two"
+
+    def test_a_cut_stream_is_no_message(self, server, streaming):
+        """What was streamed before the cut was seen; a message never comes."""
+        first = event({"choices": [{"delta": {"content": "one "}}]})
+        server.add(Reply(body=[first]), Reply(body=[first, Fault.CUT]))
+        for _ in range(2):
+            pieces = streaming.stream(asked(), "m", None)
+            assert next(pieces) == Delta("text", "one ")
+            with pytest.raises(ReplyError, match="cut off"):
+                next(pieces)
+
+    def test_a_stream_obeys_its_deadline(self, server, streaming):
+        """So is one that hangs in the middle of its answer."""
+        first = event({"choices": [{"delta": {"content": "one "}}]})
+        server.add(Reply(body=[first, Fault.HANG]))
+        began = time.monotonic()
+        pieces = streaming.stream(asked(), "m", None)
+        with CancelScope(0.3).active():
+            assert next(pieces) == Delta("text", "one ")
+        with pytest.raises(TimedOut):
+            next(pieces)
+        assert time.monotonic() - began < 1.3

@@ -251,10 +251,11 @@ def test_silence_within_the_answer(server, model, stream):
         list(model.stream(asked(), "m", None)) if stream else model.chat(asked(), "m", None)
 
 
+@pytest.mark.parametrize("begun", [[], [b"data: {}\n\n"]], ids=["from the start", "later"])
 @pytest.mark.parametrize("drip", [b": keepalive\n\n", b"x"], ids=["comments", "bytes"])
-def test_a_stream_has_to_say_something(server, model, drip):
+def test_a_stream_has_to_say_something(server, model, begun, drip):
     """Comments, or single bytes that make no event, do not count as signs of life."""
-    server.add(Reply(body=[b"data: {}\n\n", *[drip, 0.1] * 100]))
+    server.add(Reply(body=[*begun, *[drip, 0.1] * 40]))
     with pytest.raises(ReplyError, match="nothing came"):
         list(model.stream(asked(), "m", None))
 

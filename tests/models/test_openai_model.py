@@ -16,10 +16,17 @@ from pygent.messages import Message
 from pygent.models import Model, OpenAIModel, StreamingModel
 from pygent.testing.server import ChatServer
 from pygent.testing.wire import Reply
-from tests.contracts.contract_model import CALL, KEY, TOOLS, ModelContract, asked
+from tests.contracts.contract_model import (
+    CALL,
+    KEY,
+    TOOLS,
+    ModelContract,
+    StreamingModelContract,
+    asked,
+)
 
 
-class TestOpenAIModel(ModelContract):
+class TestOpenAIModel(StreamingModelContract):
     """The model that comes with the package."""
 
     def make(self, server):
