@@ -12,7 +12,7 @@ FORMAT_VERSION = 1
 """What this program writes. A higher one is read as far as it is understood, never written to."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Event:
     """One fact. The log fills the envelope in when the event is appended.
 
@@ -39,8 +39,18 @@ class Event:
         """The name of the kind, as it is written in JSON."""
         return self.kind
 
+    # Written once here, and not made anew for each kind: that would be a third of the import.
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and vars(other) == vars(self)
 
-@dataclass(frozen=True, kw_only=True)
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        told = (f"{name}={value!r}" for name, value in vars(self).items() if name != "extra")
+        return f"{type(self).__name__}({', '.join(told)})"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class UnknownEvent(Event):
     """A kind that this version of Pygent does not know; all of it is kept."""
 

@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class SessionStarted(Event):
     """The first event of a log."""
 
@@ -42,7 +42,7 @@ class SessionStarted(Event):
     workspace: str | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class SandboxChosen(Event):
     """Which tier runs the commands, why, and what it does not cover.
 
@@ -57,7 +57,7 @@ class SandboxChosen(Event):
     asked_for: str | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class SystemChanged(Event):
     """The system message was written again, in place."""
 
@@ -65,7 +65,7 @@ class SystemChanged(Event):
     content: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class MessageAdded(Event):
     """The conversation grew by a message that no model and no tool wrote."""
 
@@ -73,7 +73,7 @@ class MessageAdded(Event):
     message: Mapping[str, Any]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class HistoryEdited(Event):
     """From here on the conversation is these messages; what was recorded before stays recorded."""
 
@@ -82,7 +82,7 @@ class HistoryEdited(Event):
     reason: str = "edited"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ModelRequested(Event):
     """The model is about to be asked."""
 
@@ -92,7 +92,7 @@ class ModelRequested(Event):
     tools: int
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ModelReplied(Event):
     """The model answered; ``message`` is the whole reply.
 
@@ -107,7 +107,7 @@ class ModelReplied(Event):
     renamed: Mapping[str, str] | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ModelFailed(Event):
     """The model did not answer. ``partial`` is the text that had been streamed by then."""
 
@@ -118,7 +118,7 @@ class ModelFailed(Event):
     partial: str | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ApprovalAsked(Event):
     """Somebody has to allow a call before it runs; ``digest`` says exactly which."""
 
@@ -128,7 +128,7 @@ class ApprovalAsked(Event):
     digest: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ApprovalAnswered(Event):
     """The answer to `ApprovalAsked`."""
 
@@ -138,7 +138,7 @@ class ApprovalAnswered(Event):
     reason: str | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ToolStarted(Event):
     """The intent: this call is about to run."""
 
@@ -148,7 +148,7 @@ class ToolStarted(Event):
     effect: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ToolFinished(Event):
     """The one answer to a call, as the model reads it.
 
@@ -163,7 +163,7 @@ class ToolFinished(Event):
     seconds: float = 0.0
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class TaskStarted(Event):
     """A background agent was given work; its own log is the session ``task_session``."""
 
@@ -174,7 +174,7 @@ class TaskStarted(Event):
     task_session: str | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class TaskEnded(Event):
     """A background agent is done, one way or another."""
 
@@ -184,7 +184,7 @@ class TaskEnded(Event):
     result: str | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class TurnEnded(Event):
     """The agent stopped working on the user's message.
 

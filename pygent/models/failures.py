@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 import re
 from collections.abc import Mapping
@@ -103,6 +102,8 @@ def _what_it_says(body: bytes) -> str:
         error = raw.get("error", raw) if isinstance(raw, Mapping) else raw
         return _from_error(error) or _line(text)
     if text.startswith("<"):
+        import html
+
         title = re.search(r"<title[^>]*>(.*?)</title>", text[:8192], re.IGNORECASE | re.DOTALL)
         name = _line(html.unescape(title.group(1))) if title else ""
         return f"an HTML page, {name!r}" if name else "an HTML page"

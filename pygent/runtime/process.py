@@ -5,16 +5,19 @@ from __future__ import annotations
 import os
 import select
 import signal
-import subprocess
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from ..errors import SandboxError
 from . import stragglers
 from .output import Capture
 from .outputs import Outputs
 from .sandbox import CommandResult, CommandSpec
+
+if TYPE_CHECKING:
+    import subprocess
 
 __all__ = ["MARKER", "ProcessJob"]
 
@@ -53,6 +56,8 @@ class ProcessJob:
         self._below: list[int] = []
         self._mark = os.urandom(8).hex()
         marks = f"{os.environ.get(MARKER, '')}:{self._mark}"
+        import subprocess
+
         self._pipe, write_end = os.pipe()
         try:
             self._pipe_name = _name_of(self._pipe)
