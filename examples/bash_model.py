@@ -1,4 +1,4 @@
-# ruff: noqa
+# ruff: noqa: I001
 # fmt: off
 """A model that calls a tool: it runs what it is told as a shell command."""
 

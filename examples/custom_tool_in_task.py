@@ -1,4 +1,4 @@
-# ruff: noqa
+# ruff: noqa: I001
 # fmt: off
 """A tool of our own, a remote model, and a task in the background.
 

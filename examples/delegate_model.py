@@ -1,4 +1,4 @@
-# ruff: noqa
+# ruff: noqa: I001
 # fmt: off
 """A model that hands work to an agent in the background, and then stops."""
 

@@ -1,4 +1,4 @@
-# ruff: noqa
+# ruff: noqa: I001
 # fmt: off
 """A model that repeats what it is told. It needs no key."""
 

@@ -1,4 +1,4 @@
-# ruff: noqa
+# ruff: noqa: E402
 # fmt: off
 """One model for all agents that are made from here on."""
 

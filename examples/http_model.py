@@ -1,4 +1,4 @@
-# ruff: noqa
+# ruff: noqa: I001
 # fmt: off
 """Ask a remote endpoint: set OPENAI_BASE_URL and OPENAI_API_KEY, or one of them."""
 

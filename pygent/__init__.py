@@ -5,7 +5,8 @@ from __future__ import annotations
 import importlib as _importlib
 import typing as _typing
 
-from . import agent as _agent, openai_compat, task_tools as _task_tools
+from . import agent as _agent
+from . import openai_compat
 from .agent import Agent
 from .config import load_config, load_snapshot
 from .errors import (

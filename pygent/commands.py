@@ -45,6 +45,7 @@ class Command:
             self.description = first
 
     def __call__(self, agent: Any, arg: str) -> Any:
+        """Do it."""
         return self.handler(agent, arg)
 
 

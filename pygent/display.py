@@ -84,8 +84,8 @@ class Display:
             text = title + text
         if key is not None:
             room = LIMIT - self._shown
-            if room <= 0:
-                return
+            if room < 0:
+                return  # it was cut already
             self._shown += len(text)
             text = text if len(text) <= room else f"{text[:room]}\n[…]"
         self._write(text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator, Generator
 from typing import TYPE_CHECKING, Any
 
@@ -22,22 +23,32 @@ async def follow(
     """Yield the events of a turn that runs in a thread; leaving early cancels the turn."""
     loop = asyncio.get_running_loop()
     arrived: asyncio.Queue[Any] = asyncio.Queue()
+    left = threading.Event()
 
     def work() -> None:
         ending: Any = _END
         try:
             for event in events:
                 loop.call_soon_threadsafe(arrived.put_nowait, event)
-        except BaseException as error:
+                if left.is_set():  # before there was anything to cancel
+                    break
+        except BaseException as error:  # noqa: BLE001 - it is raised where the events are read
             ending = error
+        finally:
+            events.close()
         loop.call_soon_threadsafe(arrived.put_nowait, ending)
 
     working = loop.run_in_executor(None, work)
+    over = False
     try:
         while (item := await arrived.get()) is not _END:
             if isinstance(item, BaseException):
+                over = True
                 raise item
             yield item
+        over = True
     finally:
-        agent.cancel()
+        left.set()
+        if not over:
+            agent.cancel()
         await asyncio.shield(working)

@@ -45,12 +45,13 @@ class Prompt:
     def send(self) -> None:
         """Record the message, where the conversation does not have it yet."""
         agent, history = self._agent, self._agent.log.history
-        if self._sent == agent.system_msg:
+        there = bool(history) and history[0].get("role") == "system"
+        if there and self._sent == agent.system_msg:
             return
         if not history:
             message = {"role": "system", "content": agent.system_msg}
             agent.log.append(MessageAdded(message=message))
-        elif history[0].get("role") != "system" or history[0].get("content") != agent.system_msg:
+        elif not there or history[0].get("content") != agent.system_msg:
             agent.log.append(SystemChanged(content=agent.system_msg))
         self._sent = agent.system_msg
 

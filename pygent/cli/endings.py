@@ -52,14 +52,11 @@ class Ending:
 
 def ending_of(error: BaseException) -> Ending:
     """Return how a command ends that ended with an error."""
+    number = _signal_of(error)
+    if number:
+        return Ending(128 + number, "interrupted")
     text = " ".join(str(error).split())
     match error:
-        case Ended():
-            return Ending(128 + error.number, "interrupted")
-        case KeyboardInterrupt():
-            return Ending(128 + signal.SIGINT, "interrupted")
-        case BrokenPipeError():
-            return Ending(128 + signal.SIGPIPE, "interrupted")
         case APIError() if error.status in _NO_LEAVE:
             return Ending(3, "error_auth", text)
         case ConfigError() | SandboxError() | StoreError():
@@ -67,6 +64,15 @@ def ending_of(error: BaseException) -> Ending:
         case PygentError():
             return Ending(1, "error_during_execution", text)
     return Ending(1, "error_during_execution", f"{type(error).__name__}: {text}")
+
+
+def _signal_of(error: BaseException) -> int:
+    """Return the signal that an error stands for, 0 for none."""
+    if isinstance(error, Ended):
+        return error.number
+    if isinstance(error, KeyboardInterrupt):
+        return signal.SIGINT
+    return signal.SIGPIPE if isinstance(error, BrokenPipeError) else 0
 
 
 def ending_of_turn(turn: TurnEnded, *, refused: bool) -> Ending:

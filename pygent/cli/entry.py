@@ -1,15 +1,15 @@
-"""Around every command: streams that work, signals that end it tidily, errors in one line."""
+"""Around every command: streams that work, and signals that end it tidily."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from ..errors import PygentError
 from . import streams
-from .endings import ending_of
+from .app import app
+from .guard import guarded
 from .signals import tidy_signals
 
-__all__ = ["enter", "guarded"]
+__all__ = ["enter"]
 
 
 def enter(arguments: Sequence[str]) -> int:
@@ -22,20 +22,7 @@ def enter(arguments: Sequence[str]) -> int:
         streams.finish()
 
 
-def guarded(work: Callable[[], int]) -> int:
-    """Return the exit code of some work; an error that is to be expected is told in one line."""
-    try:
-        return work()
-    except (PygentError, OSError, KeyboardInterrupt) as error:
-        ending = ending_of(error)
-        if ending.error:
-            streams.tell(f"pygent: {ending.error}")
-        return ending.code
-
-
 def _dispatch(arguments: Sequence[str]) -> int:
-    from .app import app
-
     try:
         app(list(arguments), prog_name="pygent")
     except SystemExit as end:

@@ -85,9 +85,9 @@ class _Run:
         for entry in reversed(history):
             if entry["role"] == "user":
                 break
-            if entry["role"] == "assistant" and isinstance(entry["content"], str):
-                if entry["content"].strip():
-                    return entry["content"]
+            content = entry["content"] if entry["role"] == "assistant" else None
+            if isinstance(content, str) and content.strip():
+                return content
         return ""
 
     def work(self, task: Task) -> Ending:
@@ -97,8 +97,8 @@ class _Run:
             try:
                 agent.runtime.choice  # noqa: B018 - known, told and recorded before anything runs
                 self._show_unseen()
-                limits = {"max_steps": task.max_steps, "max_time": task.max_time}
-                with closing(agent.stream(task.prompt, **limits)) as items:
+                stream = agent.stream(task.prompt, task.max_steps, max_time=task.max_time)
+                with closing(stream) as items:
                     for item in items:
                         self._show_unseen()
                         if not isinstance(item, Event):

@@ -117,22 +117,23 @@ def _write(line: dict[str, Any]) -> None:
 
 def _progress(event: Event | Delta) -> str:
     """Return the line that tells of an event; empty for those that nobody waits for."""
+    line = ""
     match event:
         case SessionStarted():
-            return f"session {event.session}"
+            line = f"session {event.session}"
         case SandboxChosen(isolated=False):
-            return f"sandbox {event.tier}: commands are NOT isolated ({event.reason})"
+            line = f"sandbox {event.tier}: commands are NOT isolated ({event.reason})"
         case SandboxChosen():
-            return f"sandbox {event.tier}"
+            line = f"sandbox {event.tier}"
         case ToolStarted():
-            return _cut(f"> {event.name} {_arguments(event.arguments)}")
+            line = _cut(f"> {event.name} {_arguments(event.arguments)}")
         case ToolFinished() if event.outcome != "ok":
-            return _cut(f"  {event.outcome}: {str(event.content).rstrip().rpartition(chr(10))[2]}")
+            line = _cut(f"! {event.outcome}: {str(event.content).rstrip().rpartition(chr(10))[2]}")
         case TaskStarted():
-            return _cut(f"> task {event.task} started: {event.prompt}")
+            line = _cut(f"> task {event.task} started: {event.prompt}")
         case TaskEnded():
-            return f"> task {event.task} {event.status}"
-    return ""
+            line = f"> task {event.task} {event.status}"
+    return line
 
 
 def _arguments(text: str) -> str:
@@ -150,5 +151,5 @@ def _arguments(text: str) -> str:
 
 
 def _cut(line: str) -> str:
-    line = " ".join(line.split()) if not line.startswith("  ") else "  " + " ".join(line.split())
+    line = " ".join(line.split())
     return line if len(line) <= _WIDTH else f"{line[: _WIDTH - 3]}..."

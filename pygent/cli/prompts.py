@@ -21,13 +21,12 @@ def read_prompt(given: str | None) -> str:
     Without a prompt, or with ``-``, it is what standard input says, which is appended otherwise,
     unless it is a terminal.
     """
-    wanted = given is None or given == "-"
-    if sys.stdin.isatty() and not (given == "-"):
+    if sys.stdin.isatty() and given != "-":
         return given or ""
     piped = _piped().strip("\n")
-    if wanted:
+    if given is None or given == "-":
         return piped.strip()
-    return f"{given}\n\n{piped}" if piped.strip() else str(given)
+    return f"{given}\n\n{piped}" if piped.strip() else given
 
 
 def _piped() -> str:

@@ -41,7 +41,9 @@ def number(name: str, default: float | None = None) -> float | None:
     except ValueError:
         value = math.nan
     if not (math.isfinite(value) and value >= 0):
-        raise ConfigError(f"{name}={raw!r} is not a number: set it to one, such as 300, or unset it")
+        raise ConfigError(
+            f"{name}={raw!r} is not a number: set it to one, such as 300, or unset it"
+        )
     return value
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from ..errors import StoreError
-from ..messages import Message
+from ..messages import parse_message
 from ..store import HistoryFile
 
 __all__ = ["Follower", "MessageFile", "Mirror", "plain"]
@@ -106,4 +106,4 @@ class MessageFile:
 
 def plain(entry: Any) -> dict[str, Any]:
     """Return a message as the plain dictionary of the wire."""
-    return entry.to_dict() if isinstance(entry, Message) else dict(entry)
+    return dict(entry) if isinstance(entry, Mapping) else parse_message(entry).to_dict()

@@ -71,6 +71,10 @@ class Message:
         """Call ``watcher`` whenever a field is set from now on."""
         self.__dict__["_watcher"] = watcher
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out who watches: a copy is nobody's entry."""
+        return {key: value for key, value in vars(self).items() if key in self.__match_args__}
+
     def __str__(self) -> str:
         return self.content if isinstance(self.content, str) else ""
 

@@ -72,7 +72,9 @@ class ScriptedModel:
         left = self._replies[self._next :]
         problems = list(self._unexpected)
         if left:
-            problems.append(f"{len(left)} replies were never asked for, the first is {left[0]!r:.80}")
+            problems.append(
+                f"{len(left)} replies were never asked for, the first is {left[0]!r:.80}"
+            )
         if problems:
             raise AssertionError("; ".join(problems))
 

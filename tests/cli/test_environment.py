@@ -88,11 +88,15 @@ def test_a_current_directory_that_is_gone(pygent, serve, tmp_path, arguments):
         assert ran.returncode == 0, ran.stderr
 
 
-@pytest.mark.parametrize("module", ["docker", "rich", "fastapi", "openai", "questionary", "jsonschema"])
+@pytest.mark.parametrize(
+    "module", ["docker", "rich", "fastapi", "openai", "questionary", "jsonschema"]
+)
 def test_a_module_that_is_missing_or_broken_is_not_needed(pygent, serve, module):
     """A turn with a tool works without anything optional."""
     serve(call("bash", cmd="echo hi"), "done")
-    code = f"import sys; sys.modules[{module!r}] = None; from pygent.cli import run; sys.exit(run())"
+    code = (
+        f"import sys; sys.modules[{module!r}] = None; from pygent.cli import run; sys.exit(run())"
+    )
     ran = subprocess.run(
         [sys.executable, "-c", code, "run", "go"],
         cwd=pygent.folder,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import time
@@ -71,7 +70,12 @@ DENIED = call("bash", cmd="touch denied")
 ENDINGS = [
     ([], ["fine"], 0, "success"),
     ([], [call("stop")], 0, "success"),
-    ([], [Reply(status=400, body={"error": {"message": "no such model"}})], 1, "error_during_execution"),
+    (
+        [],
+        [Reply(status=400, body={"error": {"message": "no such model"}})],
+        1,
+        "error_during_execution",
+    ),
     ([], [Reply(status=401, body={"error": {"message": "bad key"}})], 3, "error_auth"),
     (["--max-steps", "1"], [call("bash", cmd="true")], 4, "error_max_turns"),
     (["--max-time", "0.5"], [call("bash", cmd="sleep 30")], 4, "error_max_budget"),
@@ -257,8 +261,10 @@ def test_delegated_work_ends_with_the_run(pygent, serve, tmp_path):
     ran = pygent("run", "go")
     assert (ran.returncode, ran.stdout) == (0, "I do not wait.\n"), ran.stderr
     pid = int((tmp_path / "pid").read_text())
-    with pytest.raises(ProcessLookupError):
-        os.kill(pid, 0)
+    state = subprocess.run(
+        ["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False
+    ).stdout
+    assert not state or state.startswith("Z")
 
 
 @pytest.mark.parametrize("word", ["--version", "version"])

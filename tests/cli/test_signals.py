@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import time
@@ -25,11 +24,11 @@ def wait_for(condition, what):
 
 
 def is_gone(pid):
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return True
-    return False
+    """Say whether a process has ended, reaped by its parent or not yet."""
+    state = subprocess.run(
+        ["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False
+    ).stdout
+    return not state or state.startswith("Z")
 
 
 def number_in(file):
@@ -113,22 +112,26 @@ def test_a_signal_while_the_model_is_asked(pygent, serve):
 def test_a_reader_that_goes_away(pygent, serve, mode):
     """`| head -1` gets its line; the run ends quietly and its session is whole."""
     answer = "\n".join(f"line {number}" for number in range(20_000))
-    serve(answer)
+    serve(default=answer)
     reader = subprocess.Popen(
         ["head", "-1"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
     process = pygent.start("run", *mode, "go", stdout=reader.stdin)
     reader.stdin.close()
     try:
-        first = reader.communicate(timeout=60)[0]
+        first = reader.stdout.read()
         err = process.communicate(timeout=60)[1]
     finally:
         process.kill()
+        reader.wait()
+        reader.stdout.close()
     assert first == "line 0\n" or '"session_started"' in first
     assert process.returncode in (0, 141), err
     assert "Traceback" not in err
     assert "BrokenPipe" not in err
-    assert pygent.events()[-1]["type"] == "turn_ended"
+    kinds = [event["type"] for event in pygent.events()]
+    # With --json the reader may be gone before the turn has begun.
+    assert kinds[-1] == "turn_ended" or (mode and "model_requested" not in kinds)
 
 
 CLOSED = ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"]

@@ -23,7 +23,9 @@ def test_the_site_has_every_page():
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_links_between_documents_lead_somewhere(page):
     """A link from one document to another file of the clone finds it."""
-    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
+    text = re.sub(
+        r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL
+    )
     targets = re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text)
     local = [target for target in targets if "://" not in target]
     assert [target for target in local if not (page.parent / target).exists()] == []
@@ -43,7 +45,9 @@ def test_what_a_page_shows_may_leave_things_open(shown, actual):
     assert_shows(actual, shown)
 
 
-@pytest.mark.parametrize(("shown", "actual"), [("a", "b"), ("a…", "b"), ("a", "a\nb"), ("a.c", "abc")])
+@pytest.mark.parametrize(
+    ("shown", "actual"), [("a", "b"), ("a…", "b"), ("a", "a\nb"), ("a.c", "abc")]
+)
 def test_what_a_page_shows_wrongly_is_found(shown, actual):
     """A page that shows something else fails."""
     with pytest.raises(AssertionError, match="the document shows"):

@@ -60,9 +60,8 @@ def test_the_names_are_where_the_page_has_them():
     assert agent.Agent is Agent
     assert runtime.Runtime is Runtime
     assert task_manager_module.TaskManager is TaskManager
-    for name in ("clear_tools", "execute_tool", "register_tool", "remove_tool", "reset_tools"):
+    for name in (name for owner, name, _ in DESCRIBED if owner == "Tools"):
         assert getattr(tools, name) is getattr(pygent, name)
-    assert tools.tool is pygent.tool
 
 
 def test_agent_is_a_dataclass():
@@ -78,7 +77,7 @@ def test_agent_is_a_dataclass():
 
 def test_use_docker_is_a_property():
     """`use_docker` is read, not called; here commands run locally."""
-    assert isinstance(Runtime.use_docker, property)
+    assert isinstance(inspect.getattr_static(Runtime, "use_docker"), property)
     with Runtime(use_docker=False) as rt:
         assert rt.use_docker is False
 
