@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import AsyncIterator, Generator, Iterable, Iterator
+from collections.abc import AsyncGenerator, Generator, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import KW_ONLY, dataclass, field, replace
 from pathlib import Path
@@ -182,7 +182,7 @@ class Agent:
         finally:
             self._watched = False
 
-    def astream(self, user_msg: str | None, **limits: Any) -> AsyncIterator[Event | Delta]:
+    def astream(self, user_msg: str | None, **limits: Any) -> AsyncGenerator[Event | Delta, None]:
         """Do as `stream` does, for async callers: the agent works in a thread of its own."""
         from .aside import follow
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Generator
+from collections.abc import AsyncGenerator, Generator
 from typing import TYPE_CHECKING, Any
 
 from ..events import Delta, Event
@@ -19,7 +19,7 @@ _END = object()
 
 async def follow(
     agent: Agent, events: Generator[Event | Delta, None, Any]
-) -> AsyncIterator[Event | Delta]:
+) -> AsyncGenerator[Event | Delta, None]:
     """Yield the events of a turn that runs in a thread; leaving early cancels the turn."""
     loop = asyncio.get_running_loop()
     arrived: asyncio.Queue[Any] = asyncio.Queue()

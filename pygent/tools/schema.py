@@ -101,7 +101,12 @@ def _complete(schema: Mapping[str, Any], arguments: dict[str, Any]) -> list[str]
     validator_class = jsonschema.validators.validator_for(dict(schema))
     validator = validator_class(dict(schema), registry=referencing.Registry())
     found = []
-    for error in validator.iter_errors(arguments):
-        where = ".".join(map(str, error.absolute_path)) or "the arguments"
-        found.append(f"{where!r}: {error.message[:200]}")
+    try:
+        for error in validator.iter_errors(arguments):
+            where = ".".join(map(str, error.absolute_path)) or "the arguments"
+            found.append(f"{where!r}: {error.message[:200]}")
+    except RecursionError:
+        raise
+    except Exception as error:  # noqa: BLE001 - a schema of somebody else's can be any nonsense
+        return [f"the tool's own schema cannot be used: {str(error)[:200]}"]
     return sorted(found)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from functools import partial
 from typing import Any, get_type_hints
 
 from ..errors import ConfigError, ToolError
@@ -48,7 +49,7 @@ def tool_from_function(
 def _fields(
     title: str, func: Callable[..., Any], parameters: list[inspect.Parameter]
 ) -> dict[str, tuple[Any, Any]]:
-    hints = get_type_hints(func, include_extras=True)
+    hints = get_type_hints(_written(func), include_extras=True)
     fields: dict[str, tuple[Any, Any]] = {}
     for parameter in parameters:
         if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
@@ -61,10 +62,17 @@ def _fields(
     return fields
 
 
+def _written(func: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the function that a callable comes down to: it has the types and the docstring."""
+    if isinstance(func, partial):
+        return _written(func.func)
+    return func if inspect.isroutine(func) else type(func).__call__
+
+
 def _docstring(func: Callable[..., Any]) -> tuple[str, dict[str, str]]:
     import docstring_parser
 
-    parsed = docstring_parser.parse(inspect.getdoc(func) or "")
+    parsed = docstring_parser.parse(inspect.getdoc(_written(func)) or "")
     parts = (parsed.short_description, parsed.long_description)
     notes = {p.arg_name: " ".join(p.description.split()) for p in parsed.params if p.description}
     return "\n".join(part for part in parts if part), notes

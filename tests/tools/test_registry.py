@@ -184,7 +184,7 @@ def test_grep_and_glob(rt):
     rt.write_file("note.txt", "important\n")
     rt.write_file("bin", b"import\0\xff")
     rt.write_file(".git/config", "import\n")
-    assert run(rt, "grep", pattern="^import").splitlines() == [
+    assert run(rt, "grep", pattern="^import ").splitlines() == [
         "src/a.py:1: import os",
         "src/deep/b.py:1: import sys",
     ]

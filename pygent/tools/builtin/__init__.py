@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from ..registry import Registry
-from . import files, image, search, shell, turn
+from .files import ACCEPTED as MORE_FILES
+from .files import OFFERED as FILES
+from .image import ACCEPTED as IMAGES
+from .search import OFFERED as SEARCH
+from .shell import OFFERED as SHELL
+from .turn import ACCEPTED as MORE_TURN
+from .turn import OFFERED as TURN
 
 __all__ = ["install"]
 
 
 def install(registry: Registry) -> None:
     """Put the built-in tools into a registry; not all of them are offered to models."""
-    for module in (shell, files, search, turn):
-        for made in module.OFFERED:
-            registry.add(made)
-    for made in (*turn.ACCEPTED, *image.ACCEPTED, *files.ACCEPTED):
+    for made in (*SHELL, *FILES, *SEARCH, *TURN):
+        registry.add(made)
+    for made in (*MORE_TURN, *IMAGES, *MORE_FILES):
         registry.add(made, offered=False)
