@@ -5,12 +5,22 @@ A reader of the log like any other: standard library only, no colours, nothing i
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Protocol, TextIO
 
-from .events import Delta, Event, ModelReplied, SandboxChosen, ToolFinished, TurnEnded
+from .events import (
+    Delta,
+    Event,
+    ModelFailed,
+    ModelReplied,
+    SandboxChosen,
+    ToolFinished,
+    ToolStarted,
+    TurnEnded,
+)
 
 __all__ = ["Display"]
 
@@ -55,8 +65,12 @@ class Display:
                 self._reply(event)
             case ToolFinished():
                 self._result(event)
+            case ModelFailed():
+                self._end(None)
+            case ToolStarted(name="ask_user"):
+                self._question(event.arguments)
             case SandboxChosen(isolated=False, asked_for=None):
-                self._line(f"[{event.tier}: {event.reason}]")
+                self._line(f"[warning: {event.reason}, and nobody asked for that ({event.tier})]")
             case TurnEnded(reason="timeout" | "cancelled" | "max_steps"):
                 self._line(f"[{event.reason.replace('_', ' ')}]")
 
@@ -66,6 +80,16 @@ class Display:
             self._end(None)
         elif isinstance(content, str) and content.strip():
             self._line(f"{self._name}: {content}")
+
+    def _question(self, arguments: str) -> None:
+        try:
+            asked = json.loads(arguments or "{}")
+        except ValueError:
+            return  # the model is told, and asks again
+        if isinstance(asked, dict) and asked.get("prompt"):
+            options = asked.get("options")
+            choices = f" ({'/'.join(map(str, options))})" if isinstance(options, list) else ""
+            self._line(f"{self._name} asks: {asked['prompt']}{choices}")
 
     def _result(self, event: ToolFinished) -> None:
         if event.call in self._streamed:

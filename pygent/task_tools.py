@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from . import tools
-from .errors import PygentError
+from .errors import PygentError, ToolError
 from .task_manager import TaskManager
 from .tools import Effect, Registry, Tool
 
@@ -58,8 +58,9 @@ def _delegate_task(
             step_timeout=step_timeout,
             task_timeout=timeout,
             persona=persona,
+            once=True,
         )
-    except RuntimeError as error:
+    except (RuntimeError, ToolError) as error:
         return f"error: {error}"
     return f"started {task}"
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..system_message import build_system_msg, set_system_message_builder
 from .agent import Agent
 from .loop import Limits
 
-__all__ = ["Agent", "Limits"]
+__all__ = ["Agent", "Limits", "build_system_msg", "set_system_message_builder"]
 
 _above: dict[str, Callable[[], Any]] = {}
 

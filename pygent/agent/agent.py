@@ -107,6 +107,10 @@ class Agent:
         """Return the names of the tools that the model is offered now."""
         return self._active.names(self.disabled_tools)
 
+    def all_tools(self) -> list[str]:
+        """Return the names of all tools that there are for this agent, offered or not."""
+        return list(self._active.registry.functions)
+
     def find_tool(self, name: str) -> Tool | None:
         """Return a tool that this agent has; None for one that it has not, or that is disabled."""
         return None if name in self.disabled_tools else self._active.registry.get(name)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["answer_calls"]
 
 PARALLEL = 8
+GRACE = 0.5
 _HARMLESS = (Effect.PURE, Effect.IDEMPOTENT)
 
 
@@ -124,14 +125,27 @@ def _run(
         )
         for index, item in enumerate(prepared)
     ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    except BaseException:  # an interrupt: the commands are dead before it is told
+        scope.cancel()
+        _join(threads)
+        raise
     for index, item in enumerate(prepared):
         if index not in results:
             raise errors[0]
         yield (item, *results[index])
+
+
+def _join(threads: list[threading.Thread]) -> None:
+    """Give threads that were told to stop a moment to do so."""
+    until = time.monotonic() + GRACE
+    for thread in threads:
+        if thread.ident is not None:
+            thread.join(max(0.0, until - time.monotonic()))
 
 
 def _timed(agent: Agent, item: Prepared, scope: CancelScope) -> Callable[[], tuple[Outcome, float]]:

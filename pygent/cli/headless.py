@@ -21,7 +21,7 @@ from ..system_message import default_persona
 from .endings import Ending, ending_of, ending_of_turn
 from .output import JsonOutput, Output, TextOutput
 from .setup import Options, check_model, current_dir, has_model, prepare
-from .signals import one_interrupt
+from .signals import cancelling
 
 __all__ = ["Task", "run_task"]
 
@@ -47,15 +47,14 @@ def run_task(task: Task) -> int:
     """Do it, show it, keep the session, and return the exit code."""
     output: Output = JsonOutput() if task.json else TextOutput()
     run = _Run(output)
-    with one_interrupt():
-        try:
-            ending = run.work(task)
-        except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - it is told, in both modes
-            ending = _auth(error) or ending_of(error)
-        try:
-            output.finish(ending, session=run.session, seq=run.seq, text=run.text)
-        except OSError as error:
-            return ending.code or ending_of(error).code
+    try:
+        ending = run.work(task)
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - it is told, in both modes
+        ending = _auth(error) or ending_of(error)
+    try:
+        output.finish(ending, session=run.session, seq=run.seq, text=run.text)
+    except OSError as error:
+        return ending.code or ending_of(error).code
     return ending.code
 
 
@@ -98,7 +97,7 @@ class _Run:
                 agent.runtime.choice  # noqa: B018 - known, told and recorded before anything runs
                 self._show_unseen()
                 stream = agent.stream(task.prompt, task.max_steps, max_time=task.max_time)
-                with closing(stream) as items:
+                with cancelling(agent.cancel), closing(stream) as items:
                     for item in items:
                         self._show_unseen()
                         if not isinstance(item, Event):

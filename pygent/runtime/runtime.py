@@ -189,10 +189,13 @@ class Runtime:
         piece by piece as it comes. What the command leaves running is killed.
         """
         title = f"$ {check_command(cmd)}\n"
+        banned = find_ban(cmd, self.banned_commands, self.banned_apps)
+        if not banned:
+            self.sandbox  # noqa: B018 - the choice is told before the command is
         teller = None if stream is None else Teller(stream)
         if teller is not None:
             teller(title)
-        if banned := find_ban(cmd, self.banned_commands, self.banned_apps):
+        if banned:
             last = f"[error] {banned}"
             output = ""
         else:

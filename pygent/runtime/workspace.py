@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import threading
+import warnings
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -29,6 +30,7 @@ class Workspace:
         self.persistent = named is not None
         self._named = None if named is None else Path(os.path.abspath(os.path.expanduser(named)))
         self._initial = list(names("PYGENT_INIT_FILES") if initial_files is None else initial_files)
+        self._from_setting = initial_files is None
         self._lock = threading.Lock()
         self._folder: Path | None = None
         self._inode: tuple[int, int] | None = None
@@ -57,9 +59,14 @@ class Workspace:
     def _make(self) -> Path:
         import tempfile
 
-        for source in self._initial:
-            if not os.path.exists(os.path.expanduser(source)):
-                raise NotFound(f"initial file {shown(source)} not found")
+        missing = [s for s in self._initial if not os.path.exists(os.path.expanduser(s))]
+        if missing and not self._from_setting:
+            raise NotFound(f"initial file {shown(missing[0])} not found")
+        for source in missing:
+            # A setting outlives the folder it was made in: it must not stop all other work.
+            self._initial.remove(source)
+            text = f"PYGENT_INIT_FILES names {shown(source)}, which is not there: it is left out"
+            warnings.warn(text, stacklevel=2)
         if self._named is None:
             folder = Path(tempfile.mkdtemp(prefix="pygent-"))
         else:

@@ -8,7 +8,10 @@ from typing import Any
 
 from .. import models
 from ..agent import Agent
+from ..agent.approval import Approver
+from ..errors import ToolError
 from ..log import Log
+from ..messages import ToolCall
 from ..persona import Persona
 from ..runtime import Runtime
 from ..tools import CallContext
@@ -26,9 +29,6 @@ def make_child(
     context = CallContext.current()
     parent = None if context is None else context.agent
     agent = _default(persona, parent) if factory is None else _from(factory, persona)
-    made = getattr(agent, "runtime", None)
-    if made is not None and made is not parent_rt:
-        made.cleanup()
     agent.runtime = parent_rt.sibling() if isinstance(parent_rt, Runtime) else Runtime()
     agent.runtime.task_depth = depth + 1
     agent.persona = persona
@@ -70,10 +70,23 @@ def _restrain(agent: Agent, parent: Any) -> None:
     forbidden: Iterable[str] = _NEEDS_A_USER
     if isinstance(parent, Agent):
         forbidden = (*_NEEDS_A_USER, *parent.disabled_tools)
+        forbidden = (*forbidden, *(n for n in agent.all_tools() if parent.find_tool(n) is None))
         agent.confirm_bash = agent.confirm_bash or parent.confirm_bash
-        agent.approve = agent.approve or parent.approve
+        agent.approve = _both(parent.approve, agent.approve)
     agent.disabled_tools = list(dict.fromkeys([*agent.disabled_tools, *forbidden]))
     agent.refresh_if_changed()
+
+
+def _both(parents: Approver | None, own: Approver | None) -> Approver | None:
+    """Return an approver that allows what the parent's and the child's own allow."""
+    if parents is None or own is None or parents is own:
+        return parents or own
+
+    def approve(call: ToolCall) -> bool | str:
+        answer = parents(call)
+        return own(call) if answer is True else answer
+
+    return approve
 
 
 def copy_file(source: Any, target: Any, path: str, dest: str | None = None) -> str | None:
@@ -84,6 +97,9 @@ def copy_file(source: Any, target: Any, path: str, dest: str | None = None) -> s
     import tempfile
     from pathlib import Path
 
+    for end in (source, target):
+        if not hasattr(end, "files"):
+            raise ToolError(f"{path} cannot be copied: {type(end).__name__} has no files to offer")
     if source.files.stat(path) is None:
         return None
     with tempfile.TemporaryDirectory(prefix="pygent-copy-") as folder:

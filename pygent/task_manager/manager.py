@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Self
 
 from ..config import number, whole_number
-from ..errors import PygentError
+from ..errors import PygentError, StoreError, ToolError
 from ..events import Event, TaskEnded, TaskStarted
 from ..persona import Persona
 from ..tools import CallContext
@@ -64,21 +64,24 @@ class TaskManager:
         step_timeout: float | None = None,
         task_timeout: float | None = None,
         persona: Persona | str | None = None,
+        *,
+        once: bool = False,
     ) -> str:
         """Give ``prompt`` to a new agent and return the task's id at once.
 
         ``files`` of the parent's workspace are copied to it first. ``persona`` overrides the
-        rotation. A `RuntimeError` says that the task may not be started.
+        rotation. With ``once``, a tool call that is made again gets the task that it started the
+        first time. A `RuntimeError` says that the task may not be started.
         """
-        if step_timeout is None:
-            step_timeout = number("PYGENT_STEP_TIMEOUT", STEP_TIMEOUT)
-        if task_timeout is None:
-            task_timeout = number("PYGENT_TASK_TIMEOUT", TASK_TIMEOUT)
+        limits = (
+            _seconds(step_timeout, "PYGENT_STEP_TIMEOUT", STEP_TIMEOUT),
+            _seconds(task_timeout, "PYGENT_TASK_TIMEOUT", TASK_TIMEOUT),
+        )
         depth = max(parent_depth, getattr(parent_rt, "task_depth", 0))
         if depth >= self.max_depth:
             raise RuntimeError("nested delegation is not allowed")
         context = CallContext.current()
-        key = None if context is None else (context.agent.session, context.call_id)
+        key = (context.agent.session, context.call_id) if once and context is not None else None
         if key is not None and key in self._by_call:
             return self._by_call[key]
         self._reserve()
@@ -89,7 +92,7 @@ class TaskManager:
             raise
         task.thread = threading.Thread(
             target=self._work,
-            args=(task, context, step_timeout or STEP_TIMEOUT, task_timeout or TASK_TIMEOUT),
+            args=(task, context, *limits),
             name=f"pygent-task-{task.id}",
             daemon=True,
         )
@@ -128,7 +131,7 @@ class TaskManager:
         """Wait until a task is over, at most ``timeout`` seconds, and return its status."""
         task = self._task(task_id)
         with self._changed:
-            self._changed.wait_for(lambda: task.state.over, timeout)
+            self._changed.wait_for(lambda: task.done, timeout)
         return task.status
 
     def cancel(self, task_id: str) -> str:
@@ -137,9 +140,7 @@ class TaskManager:
         with self._changed:
             task.cancel_asked = True
             self._changed.notify_all()
-        stop = getattr(task.agent, "cancel", None)
-        if stop is not None and not task.state.over:
-            stop()
+        task.cancel()
         return task.status
 
     def collect_file(self, rt: Any, task_id: str, path: str, dest: str | None = None) -> str:
@@ -175,7 +176,8 @@ class TaskManager:
     ) -> Task:
         agent = make_child(self.agent_factory, self._personas.choose(persona), parent_rt, depth)
         for path in files:
-            copy_file(parent_rt, agent.runtime, path)
+            if copy_file(parent_rt, agent.runtime, path) is None:
+                raise ToolError(f"file {path} not found: give paths of the workspace")
         return Task(id=os.urandom(4).hex(), prompt=prompt, agent=agent)
 
     def _reserve(self) -> None:
@@ -212,21 +214,33 @@ class TaskManager:
             task.state = TaskState.CANCELLED if task.cancel_asked else TaskState.RUNNING
             self._changed.notify_all()
         persona = getattr(task.agent.persona, "name", None)
-        _tell(
-            parent,
-            TaskStarted(
-                task=task.id, prompt=task.prompt, persona=persona, task_session=task.session
-            ),
+        started = TaskStarted(
+            task=task.id, prompt=task.prompt, persona=persona, task_session=task.session
         )
+        _tell(parent, started)
         try:
             if task.state is TaskState.RUNNING:
                 task.work(step_timeout, task_timeout)
-        finally:
             _tell(parent, TaskEnded(task=task.id, status=task.status, result=task.result))
+        finally:
+            task.done = True
             self._release()
+
+
+def _seconds(given: float | None, setting: str, default: float) -> float:
+    """Return a limit: as it was given, as the setting says, or by default."""
+    found = number(setting, default) if given is None else given
+    return default if found is None else found
 
 
 def _tell(parent: CallContext | None, event: Event) -> None:
     """Record an event in the log of the agent that started the task, if there is one."""
-    if parent is not None:
+    if parent is None:
+        return
+    try:
         parent.agent.log.append(event)
+    except StoreError:
+        import logging
+
+        # The task has a log of its own, and goes on though its parent's is somebody else's now.
+        logging.getLogger("pygent").exception("a task could not be told to its parent")

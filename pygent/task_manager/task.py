@@ -7,7 +7,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from ..cancel import CancelScope
 from ..errors import Cancelled, TimedOut
+from ..log import Log
+from ..messages import parse_message
 
 __all__ = ["Task", "TaskState"]
 
@@ -32,7 +35,8 @@ class TaskState(StrEnum):
 class Task:
     """One delegated piece of work.
 
-    ``agent`` does it, in ``thread``; ``detail`` is what went wrong, if something did.
+    ``agent`` does it, in ``thread``; ``detail`` is what went wrong, if something did. ``done``
+    says that all is told, in the parent's log too.
     """
 
     id: str
@@ -42,6 +46,16 @@ class Task:
     state: TaskState = TaskState.QUEUED
     detail: str = ""
     cancel_asked: bool = False
+    done: bool = False
+    scope: CancelScope = field(default_factory=CancelScope, repr=False)
+
+    def cancel(self) -> None:
+        """Stop the work, whether or not it has begun."""
+        self.cancel_asked = True
+        self.scope.cancel()
+        stop = getattr(self.agent, "cancel", None)
+        if stop is not None and not self.state.over:
+            stop()
 
     @property
     def status(self) -> str:
@@ -55,9 +69,10 @@ class Task:
     @property
     def result(self) -> str | None:
         """The last thing that the agent said; None as long as it said nothing."""
-        for message in reversed(list(getattr(self.agent, "history", None) or ())):
-            if message.get("role") == "assistant" and message.get("content"):
-                return str(message.get("content"))
+        for entry in reversed(list(getattr(self.agent, "history", None) or ())):
+            message = parse_message(entry)
+            if message.role == "assistant" and message.content:
+                return str(message.content)
         return None
 
     @property
@@ -70,24 +85,27 @@ class Task:
         """Do the work, and record how it ended: running out is never finishing."""
         go = getattr(self.agent, "run", None) or self.agent.run_until_stop
         try:
-            go(self.prompt, step_timeout=step_timeout, max_time=task_timeout)
+            with self.scope.active():
+                go(self.prompt, step_timeout=step_timeout, max_time=task_timeout)
         except TimedOut as error:
             self.state, self.detail = TaskState.TIMED_OUT, str(error)
         except Cancelled:
             self.state = TaskState.CANCELLED
-        except Exception as error:  # noqa: BLE001 - it is kept as the task's outcome
+        except BaseException as error:  # noqa: BLE001 - it is kept as the task's outcome
             self.state, self.detail = TaskState.FAILED, str(error) or type(error).__name__
         else:
             self.state, self.detail = self._ending(task_timeout)
 
     def _ending(self, task_timeout: float) -> tuple[TaskState, str]:
         log = getattr(self.agent, "log", None)
-        if log is None:  # an agent of somebody else's, that only has `run_until_stop`
+        if not isinstance(log, Log):  # an agent of somebody else's, that only has `run_until_stop`
             late = getattr(self.agent, "_timed_out", False)
             text = f"timeout after {task_timeout:g}s"
             return (TaskState.TIMED_OUT, text) if late else (TaskState.FINISHED, "")
         last = log.state.last_turn
-        reason = "nothing was done" if last is None else last.reason
+        if last is None:
+            return TaskState.FAILED, "nothing was done"
+        reason = last.reason
         if reason in ("stop", "answer"):
             return TaskState.FINISHED, ""
         if reason == "timeout":

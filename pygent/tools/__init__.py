@@ -23,7 +23,7 @@ from .builtin.turn import ask_user as _ask_user, go_on as _continue, stop as _st
 from .context import CallContext
 from .dispatch import Outcome, bad_arguments, run_tool, unknown_tool
 from .registry import Registry, Schemas, as_effect
-from .tool import Effect, Tool
+from .spec import Effect, Tool
 from .typed import tool_from_function
 
 __all__ = [

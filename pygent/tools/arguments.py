@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 from ..errors import ToolError
 from .schema import complaints
-from .tool import Tool
+from .spec import Tool
 
 __all__ = ["read_arguments"]
 

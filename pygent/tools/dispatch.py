@@ -8,7 +8,7 @@ from typing import Any
 
 from ..errors import Cancelled, PygentError, ToolError
 from .arguments import read_arguments
-from .tool import Tool
+from .spec import Tool
 
 __all__ = ["Outcome", "bad_arguments", "run_tool", "unknown_tool"]
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..errors import ConfigError
-from .tool import Effect, Tool
+from .spec import Effect, Tool
 
 __all__ = ["Registry", "Schemas"]
 

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, get_type_hints
 
 from ..errors import ConfigError, ToolError
-from .tool import Effect, Tool
+from .spec import Effect, Tool
 
 __all__ = ["tool_from_function"]
 

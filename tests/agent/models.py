@@ -51,14 +51,14 @@ class Streaming(Scripted):
         yield reply
 
 
-def call(name: str, id: str = "", /, **arguments: Any) -> ToolCall:
+def call(name: str, call_id: str = "", /, **arguments: Any) -> ToolCall:
     """Return one call of a tool."""
-    return raw_call(name, json.dumps(arguments), id or f"c-{name}")
+    return raw_call(name, json.dumps(arguments), call_id or f"c-{name}")
 
 
-def raw_call(name: str, arguments: str, id: str = "c") -> ToolCall:
+def raw_call(name: str, arguments: str, call_id: str = "c") -> ToolCall:
     """Return a call whose arguments are some text."""
-    return ToolCall(id, "function", ToolCallFunction(name, arguments))
+    return ToolCall(call_id, "function", ToolCallFunction(name, arguments))
 
 
 def calls(*those: ToolCall, content: str | None = None) -> Message:

@@ -11,7 +11,17 @@ from pygent.models import OpenAIModel
 from pygent.testing.server import ChatServer
 from pygent.testing.wire import Fault, Reply
 from pygent.tools import register_tool
-from tests.agent.models import Scripted, answers, call, calls, ends, kinds, make, until, well_answered
+from tests.agent.models import (
+    Scripted,
+    answers,
+    call,
+    calls,
+    ends,
+    kinds,
+    make,
+    until,
+    well_answered,
+)
 
 NOTHING = {"type": "object", "properties": {}}
 

@@ -166,6 +166,7 @@ def test_any_stdout_will_do(tmp_path, encoding):
         [sys.executable, "-c", program],
         cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": encoding},
+        check=False,
         capture_output=True,
         timeout=60,
     )
@@ -191,6 +192,7 @@ def test_a_closed_stdout_does_not_stop_the_work(tmp_path):
         [sys.executable, "-c", program],
         cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
+        check=False,
         capture_output=True,
         text=True,
         timeout=60,

@@ -210,7 +210,9 @@ def test_limits_come_from_the_settings_too(tmp_path, monkeypatch):
 
 def test_with_closes_the_files_and_cleans_up(tmp_path):
     """Leaving a `with` block removes the workspace that was made up."""
-    with Agent(model=Scripted(calls(call("write_file", path="a", content="x"))), display=False) as a:
+    with Agent(
+        model=Scripted(calls(call("write_file", path="a", content="x"))), display=False
+    ) as a:
         a.step("go")
         folder = a.runtime.base_dir
         assert (folder / "a").exists()

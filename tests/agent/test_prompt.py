@@ -169,8 +169,19 @@ def test_the_first_request_is_small(tmp_path):
         agent.run("hi")
         assert server.requests[1].raw.startswith(first.raw[: first.raw.index(b'"hi"')])
     assert offered == sorted(
-        "bash read_file write_file edit_file grep glob ask_user stop delegate_task task_status "
-        "collect_file".split()
+        [
+            "bash",
+            "read_file",
+            "write_file",
+            "edit_file",
+            "grep",
+            "glob",
+            "ask_user",
+            "stop",
+            "delegate_task",
+            "task_status",
+            "collect_file",
+        ]
     )
     assert [tool["function"]["name"] for tool in first["tools"]] == offered
     assert len(first.raw) <= 4096

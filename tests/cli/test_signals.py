@@ -73,7 +73,7 @@ def test_a_signal_ends_the_run_in_order(pygent, working, sent, code, mode):
     out, err = process.communicate(timeout=DEADLINE)
     assert process.returncode == code, err
     assert "Traceback" not in err
-    assert all(is_gone(pid) for pid in pids)
+    wait_for(lambda: all(map(is_gone, pids)), "the end of what the command started")
     kinds = [event["type"] for event in pygent.events()]
     assert kinds[-2:] == ["tool_finished", "turn_ended"]
     if mode:
@@ -91,7 +91,7 @@ def test_a_second_ctrl_c_does_not_break_the_end(pygent, working):
     _, err = process.communicate(timeout=DEADLINE)
     assert process.returncode == 130, err
     assert "Traceback" not in err
-    assert all(is_gone(pid) for pid in pids)
+    wait_for(lambda: all(map(is_gone, pids)), "the end of what the command started")
     assert pygent.events()[-1]["type"] == "turn_ended"
 
 
@@ -172,3 +172,26 @@ def test_nohup_is_respected(pygent, working):
     process.send_signal(signal.SIGTERM)
     process.communicate(timeout=DEADLINE)
     assert process.returncode == 143
+
+
+STUBBORN = """
+import time
+from pygent import set_custom_model
+class Stubborn:
+    def chat(self, messages, model, tools):
+        open("asked", "w").close()
+        time.sleep(100)
+set_custom_model(Stubborn())
+"""
+
+
+def test_work_that_does_not_heed_a_signal_is_ended_all_the_same(pygent, tmp_path):
+    """A model that knows nothing of cancelling is broken into after a moment; the exit is 143."""
+    (tmp_path / "stubborn.py").write_text(STUBBORN)
+    process = pygent.start("--pyconfig", str(tmp_path / "stubborn.py"), "run", "go")
+    wait_for((pygent.folder / "asked").exists, "the question to the model")
+    process.send_signal(signal.SIGTERM)
+    _, err = process.communicate(timeout=DEADLINE)
+    assert process.returncode == 143, err
+    assert "Traceback" not in err
+    assert pygent.events()[-1]["type"] == "turn_ended"

@@ -156,9 +156,11 @@ def test_the_state_is_the_fold_of_the_events(tmp_path):
 
 def test_a_log_goes_on_where_it_was(tmp_path):
     """Loading gives the same state and a new epoch; the old writer is refused from then on."""
-    with SQLiteStore(tmp_path / "log.db") if hasattr(SQLiteStore, "__enter__") else _closing(
+    with (
         SQLiteStore(tmp_path / "log.db")
-    ) as store:
+        if hasattr(SQLiteStore, "__enter__")
+        else _closing(SQLiteStore(tmp_path / "log.db")) as store
+    ):
         agent = make(Scripted(calls(call("glob", pattern="*")), "ok"), tmp_path, log=Log(store))
         agent.run("go")
         old = agent.log

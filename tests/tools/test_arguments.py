@@ -112,7 +112,11 @@ def test_the_answer_says_what_to_fix(arguments, words):
         ({"type": "array", "minItems": 1}, [], [1]),
         ({"anyOf": [{"type": "string"}, {"type": "null"}]}, 1, None),
         ({"const": 7}, 8, 7),
-        ({"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}, {}, {"a": 1}),
+        (
+            {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]},
+            {},
+            {"a": 1},
+        ),
         ({"$ref": "#/$defs/n"}, "x", 1),
     ],
 )

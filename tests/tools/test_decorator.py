@@ -57,7 +57,11 @@ def test_registering_a_name_twice_is_a_value_error():
 
 def test_the_old_form():
     """Name, description and parameters as they are given; the runtime comes first."""
-    parameters = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
+    parameters = {
+        "type": "object",
+        "properties": {"text": {"type": "string"}},
+        "required": ["text"],
+    }
 
     @tool(name="shout", description="Shout it.", parameters=parameters)
     def whatever(rt, text):

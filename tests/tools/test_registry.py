@@ -57,7 +57,7 @@ def test_remove_reset_and_clear():
     assert not TOOL_SCHEMAS
     reset_tools()
     assert offered() == before
-    assert (tools.TOOLS, tools.TOOL_SCHEMAS) == (REGISTRY.functions, REGISTRY.schemas)
+    assert (REGISTRY.functions, REGISTRY.schemas) == (tools.TOOLS, tools.TOOL_SCHEMAS)
 
 
 def test_task_tools_come_back_with_a_reset():
@@ -170,7 +170,9 @@ def test_edit_file(rt):
     assert "empty" in run(rt, "edit_file", path="f", old="", new="x")
     assert "not found" in run(rt, "edit_file", path="g", old="a", new="x")
     assert (rt.base_dir / "f").read_bytes() == b"a\r\nc\r\na\r\n"
-    assert run(rt, "edit_file", path="f", old="a", new="x", replace_all=True).startswith("Replaced 2")
+    assert run(rt, "edit_file", path="f", old="a", new="x", replace_all=True).startswith(
+        "Replaced 2"
+    )
     assert (rt.base_dir / "f").read_bytes() == b"x\r\nc\r\nx\r\n"
     rt.write_file("latin", b"\xe9\n")
     assert "UTF-8" in run(rt, "edit_file", path="latin", old="a", new="b")
@@ -237,6 +239,7 @@ def test_importing_the_tools_imports_no_heavy_library():
     done = subprocess.run(
         [sys.executable, "-c", program],
         env={**os.environ, "PYTHONPATH": str(ROOT)},
+        check=False,
         capture_output=True,
         text=True,
         timeout=60,

@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, Generator
 from pathlib import Path
 from typing import Any, assert_type
 
+import pygent
 from pygent import Agent, Log, Model, OpenAIModel, Runtime, TaskManager, openai_compat, tool
 from pygent.events import Delta, Event, TurnEnded
 from pygent.messages import Message
@@ -55,3 +56,12 @@ def shout(text: str) -> str:
 
 
 assert_type(shout("x"), str)
+
+
+@pygent.tool
+def whisper(text: str) -> str:
+    """Say it softer."""
+    return text.lower()
+
+
+assert_type(whisper("x"), str)

@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from ...errors import ToolError
-from ..tool import Effect, Tool
+from ..spec import Effect, Tool
 
 __all__ = [
     "ACCEPTED",

@@ -6,7 +6,7 @@ import base64
 from typing import Any
 
 from ...errors import ToolError
-from ..tool import Effect, Tool
+from ..spec import Effect, Tool
 
 __all__ = ["ACCEPTED", "read_image"]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...cancel import CancelScope
 from ...errors import PathError, ToolError
-from ..tool import Effect, Tool
+from ..spec import Effect, Tool
 
 __all__ = ["OFFERED", "find", "grep"]
 

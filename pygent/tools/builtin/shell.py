@@ -6,7 +6,7 @@ from typing import Any
 
 from ...runtime import Runtime
 from ..context import CallContext
-from ..tool import Effect, Tool
+from ..spec import Effect, Tool
 
 __all__ = ["OFFERED", "bash"]
 

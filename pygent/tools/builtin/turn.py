@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..tool import Effect, Tool
+from ..spec import Effect, Tool
 
 __all__ = ["ACCEPTED", "OFFERED", "ask_user", "go_on", "stop"]
 
