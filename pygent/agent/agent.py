@@ -24,6 +24,7 @@ from ..system_message import Builder, default_persona
 from ..tools import Schemas, Tool
 from .approval import Approver
 from .birth import prepare, record_choice
+from .checks import check_fields, check_limits
 from .loop import Limits, turn
 from .prompt import Prompt
 from .toolset import ActiveTools, ToolLike
@@ -52,7 +53,7 @@ class Agent:
     ``step`` or ``run_until_stop`` run.
     """
 
-    runtime: Runtime = field(default_factory=Runtime)
+    runtime: Runtime = field(default=None)  # type: ignore[assignment]  # made in __post_init__
     model: Model = field(default_factory=default_model)
     model_name: str = field(default_factory=lambda: text("PYGENT_MODEL", "gpt-4.1-mini") or "")
     persona: Persona = field(default_factory=default_persona)
@@ -76,8 +77,7 @@ class Agent:
         self._busy = threading.Lock()
         self._scope: CancelScope | None = None
         self._watched = False
-        if self.tools is not None:
-            self.tools = list(self.tools)
+        check_fields(self)
         self._active = ActiveTools(self.tools)
         self._prompt = Prompt(self)
         prepare(self)
@@ -221,6 +221,9 @@ class Agent:
         self, user_msg: str | None, limits: Limits, max_time: float | None
     ) -> Generator[Event | Delta, None, Message | None]:
         """Run one turn with its limits, alone."""
+        check_limits(
+            user_msg, limits.max_steps, step_timeout=limits.step_timeout, max_time=max_time
+        )
         if not limits.one_step:
             if limits.step_timeout is None:
                 limits = replace(limits, step_timeout=number("PYGENT_STEP_TIMEOUT"))

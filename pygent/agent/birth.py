@@ -6,13 +6,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import ConfigError
 from ..events import HistoryEdited, SandboxChosen, SessionStarted
 from ..log import MessageFile, Mirror
 from ..messages import Message, well_formed
 from ..models import default_model
 from ..runtime import Runtime
-from ..system_message import default_persona
+from ..tools import CallContext
 from ..version import __version__
 from .unanswered import answer_after_crash
 
@@ -55,16 +54,11 @@ def adopt_history(agent: Agent) -> None:
 
 
 def _fill_in(agent: Agent) -> None:
-    if agent.workspace is not None:
-        agent.runtime = Runtime(workspace=agent.workspace)
-    # A factory that passes a persona on, or a caller without a model, may pass None.
-    persona: Any = agent.persona
     model: Any = agent.model
-    agent.persona = persona or default_persona()
     agent.model = default_model() if model is None else model
-    name: Any = agent.model_name
-    if not (isinstance(name, str) and name):
-        raise ConfigError(f"model_name is {name!r}: give the name of a model")
+    context = CallContext.current()
+    if context is not None and agent.log.parent is None and agent.log is not context.agent.log:
+        agent.log.parent = context.agent.session  # an agent that a tool makes is its caller's child
     record_choice(agent)
 
 

@@ -54,7 +54,7 @@ def answer_calls(agent: Agent, reply: Message, scope: CancelScope) -> Events[str
     for batch in _batches(agent, calls):
         prepared = []
         for call in batch:
-            prepared.append((yield from _prepare(agent, call)))
+            prepared.append((yield from _prepare(agent, call)))  # noqa: PERF401 - it yields events
         for item in prepared:
             if item.instead is None:
                 yield agent.log.append(_intent(item), sync=_must_last(item))
@@ -114,7 +114,7 @@ def _run(
     def work(index: int, run: Callable[[], tuple[Outcome, float]]) -> None:
         try:
             results[index] = run()
-        except BaseException as error:
+        except BaseException as error:  # noqa: BLE001 - it is raised where the results are read
             errors.append(error)
 
     threads = [

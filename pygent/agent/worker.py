@@ -50,7 +50,7 @@ class _Worker(Generic[T]):
     def _run(self) -> None:
         try:
             self._result = self._func()
-        except BaseException as error:
+        except BaseException as error:  # noqa: BLE001 - it is raised where the result is read
             self._error = error
         self._done = True
         self._woken.set()

@@ -24,7 +24,7 @@ class Follower(Protocol):
         """Write the message that event ``seq`` added; the same event twice is written once."""
 
     def rewrite(self, messages: Sequence[Entry]) -> None:
-        """The conversation is these messages now."""
+        """Take these messages as the whole conversation."""
 
     def close(self) -> None:
         """Release the file."""

@@ -39,7 +39,7 @@ def test_replies_and_commands_are_shown(tmp_path, capsys, model, way):
     agent = make(model(script), tmp_path, display=None)
     getattr(agent, way)("go")
     lines = capsys.readouterr().out.splitlines()
-    lines = [line for line in lines if not line.startswith("[local:")]
+    lines = [line for line in lines if not line.startswith("[warning: no isolation")]
     assert [line.rstrip() for line in lines] == ["Pygent: let me see", "$ echo hi", "hi"]
 
 
@@ -48,7 +48,7 @@ def test_the_tier_is_told_once_where_nothing_isolates(tmp_path, capsys):
     agent = make(Scripted(default=calls(call("bash", cmd="true"))), tmp_path, display=True)
     agent.step("go")
     agent.step("go")
-    assert capsys.readouterr().out.count("[local: ") == 1
+    assert capsys.readouterr().out.count("no isolation") == 1
 
 
 @pytest.mark.parametrize("quiet", ["display", "setting", "run", "stream"])
