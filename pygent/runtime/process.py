@@ -74,7 +74,9 @@ class ProcessJob:
             os.close(self._pipe)
             raise SandboxError(f"{argv[0]} could not be started: {error.strerror}") from error
         except BaseException:
+            # Interrupted: the program may run already, and nobody knows its number.
             os.close(self._pipe)
+            stragglers.kill_marked(self._mark.encode())
             raise
         finally:
             os.close(write_end)
@@ -83,6 +85,12 @@ class ProcessJob:
         self._ended = False
         self._open = True
         self._pidfd = _watch(self._process.pid)
+
+    def __del__(self) -> None:
+        """End a command that nobody holds any more, such as one whose start was interrupted."""
+        if self._result is None and "_process" in vars(self) and self._process.returncode is None:
+            self.kill()
+            self._process.wait()
 
     def read(self, offset: int = 0) -> bytes:
         """Return what is kept of the output so far, from a byte offset on."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..cancel import CancelScope
 from ..errors import Cancelled
-from .sandbox import CommandResult, CommandSpec, Sandbox
+from .sandbox import CommandResult, CommandSpec, Job, Sandbox
 
 __all__ = ["run"]
 
@@ -18,13 +18,15 @@ def run(sandbox: Sandbox, spec: CommandSpec) -> CommandResult:
     if spec.timeout == 0:
         return CommandResult(output="", exit_code=None, timed_out=True)
     scope = CancelScope.current()
-    job = sandbox.start(spec)
+    job: Job | None = None
     try:
+        job = sandbox.start(spec)
         with scope.stopping(job.kill):
             result = job.wait()
     except BaseException as error:
-        job.kill()
-        _attach(error, job.wait())
+        if job is not None:
+            job.kill()
+            _attach(error, job.wait())
         raise
     assert result is not None
     if result.killed and not result.timed_out:

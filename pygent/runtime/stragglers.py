@@ -11,7 +11,7 @@ import signal
 import time
 from collections.abc import Iterable, Iterator
 
-__all__ = ["descendants", "end"]
+__all__ = ["descendants", "end", "kill_marked"]
 
 _PATIENCE = 1.0
 _SURE_WINDOW = 2.0
@@ -40,6 +40,13 @@ def end(marker: bytes, pipe: str, leader: int, started: float, killed: Iterable[
         # The killed need a moment to go, and one may have made another before that.
         time.sleep(pause)
         pause = min(2 * pause, 0.02)
+
+
+def kill_marked(marker: bytes) -> None:
+    """Kill every process that carries a marker."""
+    for pid in _all():
+        if _belongs(pid, marker, ""):
+            _kill(pid)
 
 
 def descendants(leader: int) -> list[int]:

@@ -228,3 +228,43 @@ def test_workspace_that_was_deleted(tmp_path):
         with pytest.raises(SandboxError, match="workspace is gone"):
             rt.bash("true")
         assert not (tmp_path / "ws").exists()
+
+
+INTERRUPTED = """
+import os, sys
+from pygent.runtime import Runtime
+rt = Runtime(use_docker=False)
+rt.bash("true")
+stop_at, lines = int(sys.argv[1]), 0
+
+def trace(frame, event, argument):
+    global lines
+    if "pygent/runtime/" in frame.f_code.co_filename or "subprocess.py" in frame.f_code.co_filename:
+        if event == "line":
+            lines += 1
+            if lines == stop_at:
+                sys.settrace(None)
+                raise KeyboardInterrupt
+        return trace
+
+sys.settrace(trace)
+try:
+    rt.bash("sleep 47.11")
+except KeyboardInterrupt:
+    print("interrupted")
+else:
+    print("not reached")
+sys.settrace(None)
+print(rt.bash("echo usable"))
+"""
+
+
+@pytest.mark.parametrize("line", [*range(1, 400, 23), *range(140, 260, 7)])
+def test_an_interrupt_anywhere_in_the_start_leaves_nothing_behind(line):
+    """Ctrl-C at any line of starting a command: it is dead, and the runtime goes on."""
+    argv = [sys.executable, "-c", INTERRUPTED, str(line)]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=20, check=False)
+    assert "usable" in done.stdout, done.stderr
+    assert "interrupted" in done.stdout
+    listed = subprocess.run(["ps", "ax"], capture_output=True, text=True, check=True).stdout
+    assert "sleep 47.11" not in listed
