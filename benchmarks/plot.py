@@ -21,12 +21,12 @@ def draw_steps(samples: Samples, path: Path) -> bool:
     mpl.use("svg")
     mpl.rcParams["svg.hashsalt"] = "pygent"
     mpl.rcParams["svg.fonttype"] = "none"
-    from matplotlib import pyplot
+    from matplotlib import pyplot as plt
 
     points = _points(samples)
     if not points:
         return False
-    figure, axes = pyplot.subplots(figsize=(6.4, 3.6), layout="constrained")
+    figure, axes = plt.subplots(figsize=(6.4, 3.6), layout="constrained")
     for who, found in points.items():
         counts = sorted(found)
         middles = [median(found[count]) for count in counts]
@@ -48,7 +48,7 @@ def draw_steps(samples: Samples, path: Path) -> bool:
     axes.grid(axis="y", alpha=0.3)
     axes.legend(frameon=False)
     figure.savefig(path, metadata={"Date": None})
-    pyplot.close(figure)
+    plt.close(figure)
     path.write_text(re.sub(r"[ \t]+$", "", path.read_text(), flags=re.MULTILINE))
     return True
 

@@ -15,11 +15,18 @@ from typing import Any
 from .measures import Case
 
 ROOT = Path(__file__).parents[1]
-REPORT = """
-import sys
-n = len(sys.modules)
-with open("/proc/self/status") as f:
-    print(*[line.split()[1] for line in f if line.startswith("VmHWM")], n)
+MEASURED = """
+import sys, time
+start = time.process_time()
+{code}
+took, modules = time.process_time() - start, len(sys.modules)
+try:
+    with open("/proc/self/status", encoding="ascii", errors="replace") as status:
+        kib = next(line.split()[1] for line in status if line.startswith("VmRSS"))
+except OSError:
+    from benchmarks.usage import memory
+    kib = memory()
+print(took, modules, kib)
 """
 
 Samples = dict[str, dict[str, list[float]]]
@@ -68,19 +75,23 @@ def _child(what: str, args: dict[str, Any], env: dict[str, str]) -> dict[str, An
 def _python(code: str, env: dict[str, str]) -> dict[str, float]:
     """Start an interpreter, run the code, and return what the whole process took."""
     process = subprocess.Popen(
-        [sys.executable, "-c", code + REPORT], cwd=ROOT, env=env, stdout=subprocess.PIPE
+        [sys.executable, "-c", MEASURED.format(code=code)],
+        cwd=ROOT,
+        env=env,
+        stdout=subprocess.PIPE,
     )
     with process:
         assert process.stdout is not None
-        kib, modules = process.stdout.read().split()
+        words = process.stdout.read().split()
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         raise SystemExit(f"python -c {code!r} failed: its error is above")
     return {
-        "cpu_ms": (used.ru_utime + used.ru_stime) * 1e3,
-        "rss_mib": int(kib) / 1024,
-        "modules": int(modules),
+        "cpu_ms": float(words[0]) * 1e3,
+        "process_ms": (used.ru_utime + used.ru_stime) * 1e3,
+        "modules": int(words[1]),
+        "rss_mib": float(words[2]) / 1024,
     }
 
 

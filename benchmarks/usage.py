@@ -6,11 +6,10 @@ import os
 import resource
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True)
-class Used:
+class Used(NamedTuple):
     """Seconds: of the clock, and of the CPU by this process and by its children."""
 
     wall: float

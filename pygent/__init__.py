@@ -5,8 +5,7 @@ from __future__ import annotations
 import importlib as _importlib
 import typing as _typing
 
-from . import agent as _agent
-from . import openai_compat
+from . import agent as _agent, openai_compat
 from .agent import Agent
 from .config import load_config, load_snapshot
 from .errors import (

@@ -10,7 +10,7 @@ from typing import Any
 from . import tools
 from .agent import Agent
 from .config import save_snapshot
-from .display import _printable as printable
+from .display import printable
 from .log import Log
 
 __all__ = [

@@ -22,7 +22,7 @@ from .events import (
     TurnEnded,
 )
 
-__all__ = ["Display"]
+__all__ = ["Display", "printable"]
 
 LIMIT = 4_000
 _QUIET = frozenset(("stop", "ask_user", "continue"))
@@ -70,7 +70,7 @@ class Display:
             case ToolStarted(name="ask_user"):
                 self._question(event.arguments)
             case SandboxChosen(isolated=False, asked_for=None):
-                self._line(f"[warning: {event.reason}, and nobody asked for that ({event.tier})]")
+                self._line(f'[warning: {event.reason}; sandbox="{event.tier}" says that you mean it]')
             case TurnEnded(reason="timeout" | "cancelled" | "max_steps"):
                 self._line(f"[{event.reason.replace('_', ' ')}]")
 
@@ -131,7 +131,7 @@ class Display:
         if not text:
             return
         stream = self._stream or sys.stdout
-        stream.write(_printable(text, getattr(stream, "encoding", None)))
+        stream.write(printable(text, getattr(stream, "encoding", None)))
         stream.flush()
         self._column = 0 if text.endswith("\n") else 1
 
@@ -141,7 +141,7 @@ def _last_line(content: object) -> str:
     return lines[-1]
 
 
-def _printable(text: str, encoding: str | None) -> str:
+def printable(text: str, encoding: str | None) -> str:
     """Leave out what could move the cursor or hide text, and what the stream cannot encode."""
     safe = "".join(c if c.isprintable() or c in "\n\t" else _escaped(c) for c in text)
     if encoding is None:

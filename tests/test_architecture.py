@@ -26,7 +26,19 @@ FUNCTION_LINES = 49
 # Own modules imported inside a function, each with its reason: file, module, why.
 INNER_IMPORTS: dict[tuple[str, str], str] = {
     ("pygent/agent/agent.py", ".aside"): "asyncio is for those who use it",
-    ("pygent/models/completions.py", ".http.exchange"): "the HTTP client is loaded at the first call",
+    (
+        "pygent/store/care.py",
+        ".salvage",
+    ): "looking for damage is rare, and has much code of its own",
+    ("pygent/store/care.py", ".wal"): "looking for damage is rare, and has much code of its own",
+    (
+        "pygent/store/sqlite.py",
+        ".salvage",
+    ): "looking for damage is rare, and has much code of its own",
+    (
+        "pygent/models/completions.py",
+        ".http.exchange",
+    ): "the HTTP client is loaded at the first call",
 }
 
 # What `import pygent` must not load: each costs more than the package itself.

@@ -9,8 +9,7 @@ import tempfile
 import threading
 from pathlib import Path
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from . import leftovers
 from .isolation import forget_what_was_registered

@@ -7,9 +7,10 @@ from typing import Any
 
 from ..system_message import build_system_msg, set_system_message_builder
 from .agent import Agent
+from .birth import DELEGATED
 from .loop import Limits
 
-__all__ = ["Agent", "Limits", "build_system_msg", "set_system_message_builder"]
+__all__ = ["DELEGATED", "Agent", "Limits", "build_system_msg", "set_system_message_builder"]
 
 _above: dict[str, Callable[[], Any]] = {}
 

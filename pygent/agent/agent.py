@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import KW_ONLY, dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from ..cancel import CancelScope
 from ..config import flag, number, text
@@ -23,7 +23,7 @@ from ..runtime import Runtime
 from ..system_message import Builder, default_persona
 from ..tools import Schemas, Tool
 from .approval import Approver
-from .birth import prepare, record_choice
+from .birth import DELEGATED, prepare, record_choice
 from .checks import check_fields, check_limits
 from .loop import Limits, turn
 from .prompt import Prompt
@@ -36,7 +36,8 @@ T = TypeVar("T")
 
 
 def _path(name: str) -> Path | None:
-    value = text(name)
+    """Return the file that a setting names; it is the user's own agent's, no delegated one's."""
+    value = None if DELEGATED.get() else text(name)
     return None if value is None else Path(value)
 
 
@@ -132,12 +133,8 @@ class Agent:
 
         Makes exactly one model call.
         """
-        text_ = user_msg
-        if user_msg is not None and role != "user":
-            self.append_history({"role": role, "content": user_msg})
-            text_ = None
         with self._shown():
-            reply = _drain(self._turn(text_, Limits(1, one_step=True), None))
+            reply = _drain(self._turn(user_msg, Limits(1, one_step=True), None, role))
         if reply is None:
             raise Cancelled("the step was cancelled before the model had answered")
         return reply
@@ -202,7 +199,7 @@ class Agent:
         """Close the files that this agent writes; the runtime stays as it is."""
         self.log.close()
 
-    def __enter__(self) -> Agent:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
@@ -218,7 +215,7 @@ class Agent:
             cleanup()
 
     def _turn(
-        self, user_msg: str | None, limits: Limits, max_time: float | None
+        self, user_msg: str | None, limits: Limits, max_time: float | None, role: str = "user"
     ) -> Generator[Event | Delta, None, Message | None]:
         """Run one turn with its limits, alone."""
         check_limits(
@@ -229,7 +226,7 @@ class Agent:
                 limits = replace(limits, step_timeout=number("PYGENT_STEP_TIMEOUT"))
             max_time = number("PYGENT_TASK_TIMEOUT") if max_time is None else max_time
         with self._alone(CancelScope(max_time, CancelScope.current())) as scope:
-            return (yield from turn(self, user_msg, scope, limits))
+            return (yield from turn(self, user_msg, scope, limits, role))
 
     @contextmanager
     def _alone(self, scope: CancelScope) -> Iterator[CancelScope]:

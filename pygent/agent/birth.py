@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,10 @@ from .unanswered import answer_after_crash
 if TYPE_CHECKING:
     from .agent import Agent
 
-__all__ = ["adopt_history", "prepare", "record_choice"]
+__all__ = ["DELEGATED", "adopt_history", "prepare", "record_choice"]
+
+DELEGATED: ContextVar[bool] = ContextVar("pygent_delegated", default=False)
+"""Set while the agent of a task is made: files that a setting names are not for it."""
 
 
 def prepare(agent: Agent) -> None:

@@ -47,17 +47,17 @@ class Limits:
 
 
 def turn(
-    agent: Agent, text: str | None, scope: CancelScope, limits: Limits
+    agent: Agent, text: str | None, scope: CancelScope, limits: Limits, role: str = "user"
 ) -> Events[Message | None]:
     """Work on one message until the model is done or a limit is reached."""
     reply: Message | None = None
     cut: Cancelled | None = None
     try:
-        yield from _open(agent, text)
+        yield from _open(agent, text, role)
         reason, plain, empty = "max_steps", 0, 0
         for number in range(limits.max_steps):
             if number and plain:
-                yield agent.log.append(_user(EMPTY if empty else "continue"))
+                yield agent.log.append(_message(EMPTY if empty else "continue"))
             reply, over = yield from _bounded_step(agent, scope, limits)
             has_calls = reply is not None and bool(reply.tool_calls)
             plain = 0 if has_calls else plain + 1
@@ -103,12 +103,13 @@ def step(agent: Agent, scope: CancelScope) -> Events[tuple[Message, str | None]]
     return reply, over
 
 
-def _open(agent: Agent, text: str | None) -> Events[None]:
-    """Record what the user said, under the number of a new turn."""
+def _open(agent: Agent, text: str | None, role: str) -> Events[None]:
+    """Begin a turn with what the user said."""
+    agent.log.begin_turn()
     adopt_history(agent)
     agent.refresh_if_changed()
     if text is not None:
-        yield agent.log.append(_user(text, agent.log.state.turn + 1))
+        yield agent.log.append(_message(text, role))
 
 
 def _bounded_step(
@@ -138,8 +139,8 @@ def _plain_ending(limits: Limits, plain: int, empty: int) -> str | None:
     return None
 
 
-def _user(text: str, turn_number: int = 0) -> MessageAdded:
-    return MessageAdded(message={"role": "user", "content": text}, turn=turn_number)
+def _message(text: str, role: str = "user") -> MessageAdded:
+    return MessageAdded(message={"role": role, "content": text})
 
 
 def _cut_short(error: BaseException) -> str:

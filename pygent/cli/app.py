@@ -14,8 +14,7 @@ from ..demo import run_demo
 from ..errors import PygentError
 from ..session import run_interactive
 from ..version import __version__
-from . import options as o
-from . import streams
+from . import options as o, streams
 from .guard import guarded
 from .headless import Task, run_task
 from .prompts import read_prompt

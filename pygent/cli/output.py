@@ -6,7 +6,7 @@ import json
 import sys
 from typing import Any, Protocol
 
-from ..display import _printable as printable
+from ..display import printable
 from ..events import (
     Delta,
     Event,

@@ -5,8 +5,7 @@ from __future__ import annotations
 import sys
 import time
 
-from ..display import Display
-from ..display import _printable as printable
+from ..display import Display, printable
 from ..errors import PygentError
 from ..events import MessageAdded, ModelReplied, event_from_dict
 from ..session import session_store

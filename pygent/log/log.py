@@ -49,6 +49,7 @@ class Log:
         self.title = title
         self.workspace = None if workspace is None else str(workspace)
         self.epoch = 0
+        self.turn = 0
         self.report = LoadReport()
         self.state = State()
         self.state.history = History(self._user_appended, self._user_edited)
@@ -72,6 +73,7 @@ class Log:
             log._fold(event_from_dict(raw))
         # The number of an event that was lost counts as taken.
         log.state.seq = max(log.state.seq, store.last_seq(session))
+        log.turn = log.state.turn
         return log
 
     @property
@@ -90,6 +92,10 @@ class Log:
         """Record an event and return it with its envelope; ``sync`` waits for the disk."""
         # On one line, so that no interrupt comes between the body and the lock's release.
         with self._lock: return self._append(event, sync=sync)  # fmt: skip  # noqa: E701
+
+    def begin_turn(self) -> None:
+        """Count a new turn: what is recorded from now on belongs to it."""
+        self.turn = max(self.turn, self.state.turn) + 1
 
     def publish(self, delta: Delta) -> None:
         """Show a piece of something unfinished to who listens; it is not recorded."""
@@ -140,7 +146,7 @@ class Log:
             seq=self.state.seq + 1,
             epoch=self.epoch,
             at=at,
-            turn=event.turn or self.state.turn,
+            turn=event.turn or self.turn,
             parent=self.parent,
         )
         self._writing = stamped

@@ -7,8 +7,7 @@ to run a program than anybody can list. What must not happen is what a sandbox i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterator, Set as AbstractSet
 
 __all__ = ["find_ban"]
 

@@ -12,7 +12,7 @@ from typing import Self
 
 from ..cancel import CancelScope
 from ..config.environment import names, text
-from ..errors import ConfigError
+from ..errors import ConfigError, SandboxError
 from .bans import find_ban
 from .choice import TierChoice, check_name, decide, warn_once
 from .files import Files, PathLike, WorkspaceFiles, shown
@@ -135,6 +135,11 @@ class Runtime:
 
     def sibling(self) -> Runtime:
         """Return a runtime like this one with a temporary workspace of its own."""
+        if self._given is not None:
+            raise SandboxError(
+                f"the sandbox {self._given.name!r} was given as an object and has one workspace: "
+                "a second runtime cannot be made from it"
+            )
         twin = Runtime(
             image=self._image,
             use_docker=self._asked_docker,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from .. import models
-from ..agent import Agent
+from ..agent import DELEGATED, Agent
 from ..agent.approval import Approver
 from ..errors import ToolError
 from ..log import Log
@@ -28,7 +28,11 @@ def make_child(
     """Return an agent with a workspace of its own, whose runtime is like its parent's."""
     context = CallContext.current()
     parent = None if context is None else context.agent
-    agent = _default(persona, parent) if factory is None else _from(factory, persona)
+    token = DELEGATED.set(True)
+    try:
+        agent = _default(persona, parent) if factory is None else _from(factory, persona)
+    finally:
+        DELEGATED.reset(token)
     agent.runtime = parent_rt.sibling() if isinstance(parent_rt, Runtime) else Runtime()
     agent.runtime.task_depth = depth + 1
     agent.persona = persona
@@ -48,7 +52,7 @@ def _default(persona: Persona, parent: Any) -> Agent:
         }
         if models.CUSTOM_MODEL is None:
             own["model"] = parent.model
-    return Agent(persona=persona, runtime=Runtime(), history_file=None, log_file=None, **own)
+    return Agent(persona=persona, **own)
 
 
 def _from(factory: Callable[..., Any], persona: Persona) -> Any:

@@ -8,8 +8,7 @@ import pickle
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from pygent.messages import Message, well_formed
 from tests.agent.models import Scripted, call, calls, kinds, make, raw_call, roles, well_answered

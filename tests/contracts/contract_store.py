@@ -8,8 +8,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from pygent.errors import SessionNotFound, StoreError
 from pygent.store import LoadReport, Store

@@ -14,7 +14,7 @@ EXAMPLES = ROOT / "examples"
 
 SHOWN = {
     "async_example.py": f"{ANSWER}\n{ANSWER}",
-    "bash_model.py": "$ echo 'hi from tool'\n…\nhi from tool",
+    "bash_model.py": "[warning: …]\n$ echo 'hi from tool'\nhi from tool",
     "config_file.py": """
 Persona(name='Ada', description='a careful reviewer of Python code.')
 $ rm -r build

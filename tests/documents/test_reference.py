@@ -8,8 +8,18 @@ import threading
 import pytest
 
 import pygent
-from pygent import Agent, Model, OpenAIModel, Persona, Runtime, TaskManager, agent, runtime, tools
-from pygent import task_manager as task_manager_module
+from pygent import (
+    Agent,
+    Model,
+    OpenAIModel,
+    Persona,
+    Runtime,
+    TaskManager,
+    agent,
+    runtime,
+    task_manager as task_manager_module,
+    tools,
+)
 from tests.documents.snippets import ARCHITECTURE, REFERENCE, read
 
 OWNERS = {"Agent": Agent, "Runtime": Runtime, "TaskManager": TaskManager, "Tools": tools}

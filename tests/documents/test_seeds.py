@@ -78,8 +78,8 @@ def test_bash(place, server):
     """The command runs, its output is shown, and its call has one answer."""
     namespace, shown = run_up_to("bash")
     agent = namespace["ag"]
-    assert shown.startswith("$ echo 'hi from tool'\n")
-    assert shown.endswith("hi from tool\n")
+    assert shown.startswith("[warning: no isolation")
+    assert shown.endswith("]\n$ echo 'hi from tool'\nhi from tool\n")
     assert roles(agent) == ["system", "user", "assistant", "tool"]
     assert agent.history[-1]["tool_call_id"] == agent.history[-2].tool_calls[0].id == "1"
     assert agent.history[-1]["content"] == "$ echo 'hi from tool'\nhi from tool\n"

@@ -53,7 +53,8 @@ def log(request, tmp_path):
 
 def test_append_fills_the_envelope_in(log):
     """Number, session, turn and time come from the log; what it returns is what it has."""
-    log.append(MessageAdded(message={"role": "user", "content": "a"}, turn=1))
+    log.begin_turn()
+    log.append(MessageAdded(message={"role": "user", "content": "a"}))
     second = log.append(TurnEnded(reason="answer"))
     assert (second.seq, second.session, second.turn) == (2, log.session, 1)
     assert list(log.events(1)) == [second]

@@ -5,8 +5,7 @@ import json
 import pickle
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from pygent.messages import History, Message, well_formed
 

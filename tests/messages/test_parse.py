@@ -57,7 +57,7 @@ def test_decoded_arguments_become_text_again():
 
 def test_what_is_no_message_is_named():
     """Anything else is a `TypeError` that says what it was and what to return."""
-    with pytest.raises(TypeError, match="'int'.*return"):
+    with pytest.raises(TypeError, match=r"'int'.*return"):
         parse_message(7)
 
 

@@ -7,8 +7,7 @@ import json
 
 import pytest
 
-from pygent import agent as agent_module
-from pygent import tools
+from pygent import agent as agent_module, tools
 from pygent.agent import Agent
 from pygent.openai_compat import Message, ToolCall, ToolCallFunction
 from pygent.persona import Persona

@@ -11,8 +11,7 @@ import time
 import pytest
 
 from pygent.errors import PathError, SandboxError
-from pygent.runtime import CommandSpec, LocalSandbox, Runtime, stragglers
-from pygent.runtime import process as process_module
+from pygent.runtime import CommandSpec, LocalSandbox, Runtime, process as process_module, stragglers
 from tests.contracts.contract_sandbox import SOON, SandboxContract, alive, recorded, wait_until
 
 

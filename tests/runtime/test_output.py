@@ -7,8 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from pygent.runtime import OutputLimits, Runtime
 from pygent.runtime.output import MARKER_ROOM, Capture, clean

@@ -15,13 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from pygent.errors import ConfigError, StoreError
 from pygent.messages import Message
-from pygent.store import HistoryFile
-from pygent.store import history_file as module
+from pygent.store import HistoryFile, history_file as module
 from tests.contracts.contract_store import json_values, texts
 
 

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from pygent.errors import SessionNotFound, StoreError
 from pygent.store import LoadReport, MemoryStore, SQLiteStore, export_jsonl, import_jsonl

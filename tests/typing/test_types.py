@@ -22,7 +22,15 @@ def test_mypy_would_object(tmp_path):
     """Control: a wrong use of the public API is found."""
     wrong = tmp_path / "wrong.py"
     wrong.write_text("from pygent import Agent\nx: int = Agent(model=3).step('hi')\n")
-    argv = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path / "c"), str(wrong)]
+    argv = [
+        sys.executable,
+        "-m",
+        "mypy",
+        "--strict",
+        "--cache-dir",
+        str(tmp_path / "c"),
+        str(wrong),
+    ]
     done = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, check=False)
     assert "arg-type" in done.stdout
     assert "assignment" in done.stdout

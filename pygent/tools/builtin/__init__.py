@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from ..registry import Registry
-from .files import ACCEPTED as MORE_FILES
-from .files import OFFERED as FILES
+from .files import ACCEPTED as MORE_FILES, OFFERED as FILES
 from .image import ACCEPTED as IMAGES
 from .search import OFFERED as SEARCH
 from .shell import OFFERED as SHELL
-from .turn import ACCEPTED as MORE_TURN
-from .turn import OFFERED as TURN
+from .turn import ACCEPTED as MORE_TURN, OFFERED as TURN
 
 __all__ = ["install"]
 
