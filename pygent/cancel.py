@@ -22,6 +22,8 @@ from .errors import Cancelled, TimedOut
 
 __all__ = ["CancelScope"]
 
+_DAY = 86_400.0
+
 _current: ContextVar[CancelScope | None] = ContextVar("pygent_cancel_scope", default=None)
 
 
@@ -165,8 +167,10 @@ class _Alarm:
                     call = self._calls.pop(heapq.heappop(self._due)[1], None)
                     if call is not None:
                         _ring(call)
-                self._asleep_until = self._due[0][0] if self._due else math.inf
-                self._wake.wait(self._asleep_until - now if self._due else None)
+                # What is further away than a day is looked at again then: no clock waits for ever.
+                soon = min(self._due[0][0], now + _DAY) if self._due else math.inf
+                self._asleep_until = soon
+                self._wake.wait(soon - now if self._due else None)
 
 
 def _ring(call: Callable[[], None]) -> None:

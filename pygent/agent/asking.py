@@ -71,8 +71,9 @@ def _reply(agent: Agent, schemas: Any, scope: CancelScope, partial: list[str]) -
 
 
 def _close(pieces: Iterator[Any]) -> None:
+    """Let go of a stream, unless it was left behind: one that still runs cannot be closed."""
     close = getattr(pieces, "close", None)
-    if close is not None:
+    if close is not None and not getattr(pieces, "gi_running", False):
         close()
 
 

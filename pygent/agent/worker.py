@@ -18,11 +18,11 @@ T = TypeVar("T")
 def invoke(func: Callable[[], T], scope: CancelScope, *, honours_cancel: bool) -> T:
     """Call ``func`` with ``scope`` current.
 
-    Code that honours its scope, or that has no deadline, runs in this thread. Other code runs in
-    one of its own, and is left behind when the scope ends: Python cannot kill it. What it
-    returns then is dropped.
+    Code that honours its scope runs in this thread, and so does what the main thread calls without
+    a deadline: there Ctrl-C interrupts it where it is. Other code runs in a thread of its own,
+    and is left behind when the scope ends: Python cannot kill it. What it returns then is dropped.
     """
-    if honours_cancel or scope.deadline is None:
+    if honours_cancel or (scope.deadline is None and _is_main()):
         with scope.active():
             return func()
     with scope.active():
@@ -30,6 +30,10 @@ def invoke(func: Callable[[], T], scope: CancelScope, *, honours_cancel: bool) -
     with scope.stopping(worker.wake):
         worker.wait()
     return worker.outcome(scope)
+
+
+def _is_main() -> bool:
+    return threading.current_thread() is threading.main_thread()
 
 
 class _Worker(Generic[T]):

@@ -13,7 +13,10 @@ from typing import Any, Self
 from .message import Message
 from .parse import parse_message
 
-__all__ = ["Entry", "History", "wire_bytes"]
+__all__ = ["IMAGE_MARK", "Entry", "History", "wire_bytes"]
+
+IMAGE_MARK = b'"data:image/'
+"""What a serialised conversation contains if a tool may have returned an image."""
 
 _json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
@@ -62,6 +65,7 @@ class History(list[Any]):
         self._on_edit = on_edit
         self._wire = bytearray()
         self._serialised = 0
+        self._has_images = False
 
     def __reduce__(self) -> tuple[Any, ...]:
         return list, (list(self),)
@@ -87,15 +91,24 @@ class History(list[Any]):
         """Drop the serialised form; it is made again when it is next asked for."""
         self._wire.clear()
         self._serialised = 0
+        self._has_images = False
 
-    def wire(self) -> bytes:
-        """Return the whole list as JSON; only entries that are new since then are serialised."""
+    def wire(self, before: bytes = b"", after: bytes = b"") -> bytes:
+        """Return the whole list as JSON; only entries that are new since then are serialised.
+
+        ``before`` and ``after`` go around it: a long conversation is copied once, not twice.
+        """
         for entry in self[self._serialised :]:
-            if self._serialised:
-                self._wire += b","
-            self._wire += wire_bytes(entry)
+            new = wire_bytes(entry)
+            self._has_images = self._has_images or IMAGE_MARK in new
+            self._wire += b"," + new if self._serialised else new
             self._serialised += 1
-        return b"".join((b"[", self._wire, b"]"))
+        return b"".join((before, b"[", self._wire, b"]", after))
+
+    @property
+    def has_images(self) -> bool:
+        """Whether what `wire` returned last may hold a text that is an image."""
+        return self._has_images
 
     def append(self, entry: Any) -> None:
         """Append an entry, and have it recorded."""

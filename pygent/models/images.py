@@ -9,10 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-__all__ = ["MARK", "with_images"]
-
-MARK = b'"data:image/'
-"""What a serialised conversation contains if a tool may have returned an image."""
+__all__ = ["with_images"]
 
 _START = "data:image/"
 

@@ -6,8 +6,9 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..messages import Message, parse_message, wire_bytes
-from .images import MARK, with_images
+from ..messages import History, Message, parse_message, wire_bytes
+from ..messages.history import IMAGE_MARK
+from .images import with_images
 
 __all__ = ["make_body", "plain_messages"]
 
@@ -23,7 +24,7 @@ def make_body(
     more: Mapping[str, Any] | None = None,
 ) -> bytes:
     """Return the JSON of a request. Without tools there is no word of tools in it."""
-    parts = [b'{"model":', _bytes(model), b',"messages":', _messages(messages)]
+    parts: list[bytes] = []
     if tools:
         parts += (b',"tools":', _tools(tools))
     options: Mapping[str, Any] = more or {}
@@ -31,8 +32,8 @@ def make_body(
         options = {"stream": True, "stream_options": {"include_usage": True}, **options}
     for name, value in options.items():
         parts += (b",", _bytes(name), b":", _bytes(value))
-    parts.append(b"}")
-    return b"".join(parts)
+    before = b'{"model":%b,"messages":' % _bytes(model)
+    return _between(before, messages, b"".join((*parts, b"}")))
 
 
 def plain_messages(messages: Sequence[Any]) -> list[dict[str, Any]]:
@@ -40,14 +41,16 @@ def plain_messages(messages: Sequence[Any]) -> list[dict[str, Any]]:
     return with_images([_plain(entry) for entry in messages])
 
 
-def _messages(messages: Sequence[Any]) -> bytes:
-    wire = getattr(messages, "wire", None)
-    if callable(wire):
-        ready: bytes = wire()
-    else:
-        ready = b"[%b]" % b",".join([wire_bytes(entry) for entry in messages])
+def _between(before: bytes, messages: Sequence[Any], after: bytes) -> bytes:
+    """Return the messages as JSON, with the rest of the request around them."""
     # Images are rare; only where one may be are the messages looked at one by one.
-    return _bytes(plain_messages(messages)) if MARK in ready else ready
+    if isinstance(messages, History):
+        body = messages.wire(before, after)
+        has_images = messages.has_images
+    else:
+        body = b"%b[%b]%b" % (before, b",".join([wire_bytes(entry) for entry in messages]), after)
+        has_images = IMAGE_MARK in body
+    return before + _bytes(plain_messages(messages)) + after if has_images else body
 
 
 def _tools(tools: Sequence[Any]) -> bytes:

@@ -6,9 +6,10 @@ import os
 import threading
 from collections.abc import Mapping
 
-from ..errors import PathError
+from ..errors import PathError, SandboxError
 from .files import PathLike, WorkspaceFiles, shown
 from .outputs import Outputs
+from .plain import plain_words
 from .process import ProcessJob
 from .sandbox import CommandSpec, Job, Probe
 from .variables import child_environment
@@ -55,7 +56,7 @@ class LocalSandbox:
         return Probe(True, "no isolation: commands run as the user", _GAPS)
 
     def start(self, spec: CommandSpec) -> Job:
-        """Start a command with the user's shell, in the workspace."""
+        """Start a command in the workspace, with the user's shell if it needs one."""
         with self.files.place(spec.cwd) as place:
             try:
                 directory = place.open(os.O_RDONLY | os.O_DIRECTORY)
@@ -65,11 +66,20 @@ class LocalSandbox:
             name = self._directory_name(directory, spec.cwd)
             env = {**child_environment(self._env), **spec.env}
             with _starting:
-                return ProcessJob(
-                    [_shell(), "-c", spec.command], spec, cwd=name, env=env, outputs=self._outputs
-                )
+                return self._execute(spec, name, env)
         finally:
             os.close(directory)
+
+    def _execute(self, spec: CommandSpec, cwd: str, env: dict[str, str]) -> Job:
+        words = plain_words(spec.command)
+        if words is not None:
+            try:
+                plain = {**env, "PWD": os.path.realpath(cwd)}  # a shell would set it
+                return ProcessJob(words, spec, cwd=cwd, env=plain, outputs=self._outputs)
+            except SandboxError:
+                pass  # no such program, or a script without a first line: the shell knows best
+        argv = [_shell(), "-c", spec.command]
+        return ProcessJob(argv, spec, cwd=cwd, env=env, outputs=self._outputs)
 
     def attach(self, call_id: str) -> Job | None:
         """Return None: a local command ends with the process that started it."""

@@ -28,6 +28,7 @@ _PIECE = 1 << 16
 _PIECES_IN_A_PIPE = 32
 _HOLDER_GRACE = 0.1
 _NO_PIDFD_POLL = 0.02
+_DAY = 86_400.0
 
 
 class ProcessJob:
@@ -151,7 +152,8 @@ class ProcessJob:
             poll.register(self._pidfd, select.POLLIN)
         else:
             patience = _least(patience, _NO_PIDFD_POLL)
-        found = poll.poll(None if patience is None else max(0.0, patience) * 1000)
+        # A wait of more than a day begins anew: the system counts its milliseconds in few bits.
+        found = poll.poll(None if patience is None else min(max(0.0, patience), _DAY) * 1000)
         for fd, _ in found:
             if fd == self._pipe:
                 self._take()

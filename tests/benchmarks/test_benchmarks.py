@@ -30,7 +30,7 @@ def run(*words: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize("measure", QUICK, ids=lambda measure: measure.name)
-def test_each_measurement_fills_its_rows(measure: Measure, tmp_path: Path):
+def test_each_measurement_fills_its_rows(measure: Measure, tmp_path: Path) -> None:
     """Every value that the table wants was measured once a round, and is a sane number."""
     ran = run("--quick", "--only", measure.name, "--rounds", "1", "--results", str(tmp_path))
     assert ran.returncode == 0, ran.stderr
@@ -43,7 +43,7 @@ def test_each_measurement_fills_its_rows(measure: Measure, tmp_path: Path):
     assert (tmp_path / "table.md").read_text() == ran.stdout
 
 
-def test_the_first_request_is_within_its_aim(tmp_path: Path):
+def test_the_first_request_is_within_its_aim(tmp_path: Path) -> None:
     """What a model is sent first, the tools offered by default included, is at most 4 KB."""
     ran = run("--quick", "--only", "request", "--results", str(tmp_path))
     assert ran.returncode == 0, ran.stderr
@@ -51,7 +51,7 @@ def test_the_first_request_is_within_its_aim(tmp_path: Path):
     assert 0 < samples["request"]["tools_bytes"][0] < samples["request"]["bytes"][0] <= 4096
 
 
-def test_the_table_tells_medians_and_their_spread():
+def test_the_table_tells_medians_and_their_spread() -> None:
     """A row has our median, the floor's, and how many times the floor ours is."""
     (measure,) = (one for one in QUICK if one.name == "agents")
     values = {"cpu_s": [1.0, 3.0, 2.0], "wall_s": [1.0], "peak_mib": [1.0]}
@@ -60,7 +60,7 @@ def test_the_table_tells_medians_and_their_spread():
     assert "| 2 (1 to 3) | 1 (0.50 to 1.50) | 2.00 |" in text
 
 
-def test_the_document_is_written_between_its_marks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_the_document_is_written_between_its_marks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Writing the numbers down leaves the text around them as it is, also the second time."""
     monkeypatch.setattr(command, "draw_steps", lambda samples, path: True)
     document = tmp_path / "benchmarks.md"
@@ -72,14 +72,14 @@ def test_the_document_is_written_between_its_marks(tmp_path: Path, monkeypatch: 
 
 
 @pytest.mark.parametrize("words", [("--write-docs", "--quick"), ("--rounds", "0")])
-def test_what_makes_no_sense_is_refused(words: tuple[str, ...]):
+def test_what_makes_no_sense_is_refused(words: tuple[str, ...]) -> None:
     """Tiny numbers never reach the documentation, and no round at all measures nothing."""
     ran = run(*words)
     assert ran.returncode == 2
     assert words[0] in ran.stderr
 
 
-def test_the_document_has_its_marks():
+def test_the_document_has_its_marks() -> None:
     """`--write-docs` finds where the numbers go."""
     text = command.DOCUMENT.read_text()
     assert text.count(command.BEGIN) == text.count(command.END) == 1
