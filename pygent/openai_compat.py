@@ -14,6 +14,7 @@ from typing import Any, Literal, overload
 from .messages import Message, ToolCall, ToolCallFunction, parse_message
 from .models.completions import complete, event_data, post_for_events
 from .models.endpoint import assigned, resolve, setting
+from .models.reply import read_completion, reply_of
 from .models.request import make_body
 from .models.shapes import (
     ChatCompletion,
@@ -24,6 +25,7 @@ from .models.shapes import (
     Usage,
     read_chunk,
     shape_completion,
+    whole_chunk,
 )
 from .models.streamed import StreamedReply
 from .models.text import load
@@ -115,6 +117,11 @@ chat = _Chat()
 
 def _chunks(endpoint: Any, body: bytes) -> Iterator[ChatCompletionChunk]:
     with post_for_events(endpoint, body, CONNECT_SECONDS, IDLE_SECONDS) as exchange:
+        if "json" in exchange.headers.get("content-type", ""):
+            raw = read_completion(exchange.body(), exchange.source)
+            reply_of(raw, exchange.source)
+            yield whole_chunk(raw)
+            return
         # It is put together beside, so that a stream which is cut or contradicts itself fails.
         reply = StreamedReply(exchange.source)
         for data in event_data(exchange):

@@ -64,8 +64,11 @@ def _persona(persona: Any) -> Persona:
 def _runtime(runtime: Any, workspace: Any) -> Any:
     if workspace is None:
         return Runtime() if runtime is None else runtime
-    if runtime is not None:
-        raise ConfigError("runtime= and workspace= both say where to work: give one of them")
     if not isinstance(workspace, str | os.PathLike):
         raise ConfigError(f"workspace is {workspace!r:.80}: give the path of a folder")
-    return Runtime(workspace=workspace)
+    if runtime is None:
+        return Runtime(workspace=workspace)
+    # `dataclasses.replace` gives both, of one agent.
+    if str(getattr(runtime, "base_dir", "")) != os.path.abspath(os.path.expanduser(workspace)):
+        raise ConfigError("runtime= and workspace= both say where to work: give one of them")
+    return runtime

@@ -20,6 +20,7 @@ from .headless import Task, run_task
 from .prompts import read_prompt
 from .sessions import list_sessions, show_session
 from .setup import Options, check_model, has_model, prepare
+from .usage import Group, TaskCommand
 from .welcome import welcome
 
 __all__ = ["app", "main"]
@@ -28,6 +29,7 @@ P = ParamSpec("P")
 
 app = typer.Typer(
     help="A coding agent: alone it opens a session in the terminal, `run` does one task.",
+    cls=Group,
     invoke_without_command=True,
     no_args_is_help=False,
     add_completion=False,
@@ -107,7 +109,7 @@ def _talk(options: Options) -> int:
     return 0
 
 
-@app.command("run")
+@app.command("run", cls=TaskCommand)
 @_ends
 def run_command(
     ctx: typer.Context,
@@ -123,7 +125,11 @@ def run_command(
     confirm_bash: o.Confirm = None,
     ban_cmd: o.Ban = None,
 ) -> int:
-    """Do one task in the current directory and end; the answer goes to standard output.
+    """Do one task in the current directory and end.
+
+    PROMPT says what to do; without it, or with -, it is read from standard input. What is piped in
+    besides a PROMPT is appended to it. The answer goes to standard output, all else to standard
+    error.
 
     Exit codes: 0 done, 1 failed, 2 usage, 3 configuration or key, 4 a limit was reached, 6 a
     command needed a confirmation, 130 interrupted, 143 terminated.
@@ -131,7 +137,11 @@ def run_command(
     before: Options = ctx.obj
     text = read_prompt(prompt)
     if not text.strip():
-        raise typer.BadParameter("there is nothing to do: give a prompt", param_hint="PROMPT")
+        raise typer.BadParameter(
+            'there is nothing to do: say it, as in pygent run "fix the tests"', param_hint="PROMPT"
+        )
+    if workspace is None and before.workspace is not None:
+        o.check_folder(before.workspace)
     options = replace(
         before,
         workspace=workspace or before.workspace,
@@ -145,7 +155,10 @@ def run_command(
 @app.command()
 @_ends
 def demo() -> int:
-    """Watch an agent fix a failing test: no key, no network, scripted replies, real tools."""
+    """Watch an agent fix a failing test.
+
+    No key and no network are needed: the replies are scripted, the tools are real.
+    """
     return run_demo()
 
 
@@ -176,6 +189,6 @@ def list_command(limit: o.Limit = 20) -> int:
 
 @sessions_app.command("show")
 @_ends
-def show_command(session: o.Session) -> int:
-    """Show what was said and done in a session."""
+def show_command(session: o.Session = None) -> int:
+    """Show what was said and done in the session called ID, or in the last one."""
     return show_session(session)

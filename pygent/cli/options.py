@@ -27,9 +27,10 @@ def _preset(value: str | None) -> str | None:
     return value
 
 
-def _folder(value: str | None) -> str | None:
+def check_folder(value: str | None) -> str | None:
+    """Return a directory that is there."""
     if value is not None and not os.path.isdir(value):
-        raise typer.BadParameter(f"{value!r} is not a directory")
+        raise typer.BadParameter(f"{value!r} is not a directory", param_hint="--workspace")
     return value
 
 
@@ -39,10 +40,25 @@ def _sandbox(value: str | None) -> str | None:
     return value
 
 
-def _seconds(value: float | None) -> float | None:
-    if value is not None and not math.isfinite(value):
-        raise typer.BadParameter(f"{value} is not a number of seconds")
-    return value
+def _number(value: str) -> int:
+    """Read a number of things, of which there is at least one."""
+    try:
+        number = int(value)
+    except ValueError:
+        number = 0
+    if number < 1:
+        raise typer.BadParameter(f"{value!r} is not a number from 1 on")
+    return number
+
+
+def _seconds(value: str) -> float:
+    try:
+        seconds = float(value)
+    except ValueError:
+        seconds = math.nan
+    if not (math.isfinite(seconds) and seconds >= 0):
+        raise typer.BadParameter(f"{value!r} is not a number of seconds")
+    return seconds
 
 
 def _version(value: bool) -> None:
@@ -52,26 +68,45 @@ def _version(value: bool) -> None:
 
 
 Docker = Annotated[
-    bool | None, typer.Option("--docker/--no-docker", help="Run commands in a container.")
+    bool | None,
+    typer.Option(
+        "--docker/--no-docker",
+        help="Run commands in a container (not in this version), or say that they may run on this "
+        "machine, without isolation.",
+    ),
 ]
 Config = Annotated[
-    str | None, typer.Option("-c", "--config", metavar="FILE", help="Read this TOML file.")
+    str | None,
+    typer.Option(
+        "-c", "--config", metavar="FILE", help="Read this TOML file instead of ~/.pygent.toml."
+    ),
 ]
 Workspace = Annotated[
-    str | None, typer.Option("-w", "--workspace", metavar="DIR", help="Work in DIR.")
+    str | None,
+    typer.Option(
+        "-w", "--workspace", metavar="DIR", help="Work in DIR; a session makes it if need be."
+    ),
 ]
-Cwd = Annotated[bool, typer.Option("--cwd", help="Work in the current directory.")]
+Cwd = Annotated[
+    bool, typer.Option("--cwd", help="Work in the current directory, as `run` does anyway.")
+]
 PyConfig = Annotated[
-    str | None, typer.Option("--pyconfig", metavar="FILE", help="Run this Python file first.")
+    str | None,
+    typer.Option("--pyconfig", metavar="FILE", help="Run this Python file first."),
 ]
 Env = Annotated[
     list[str] | None,
-    typer.Option("-e", "--env", metavar="K=V", callback=_pairs, help="Set a variable."),
+    typer.Option(
+        "-e", "--env", metavar="NAME=VALUE", callback=_pairs, help="Set a variable (repeatable)."
+    ),
 ]
-Load = Annotated[str | None, typer.Option("--load", metavar="DIR", help="Go on from a snapshot.")]
+Load = Annotated[
+    str | None,
+    typer.Option("--load", metavar="DIR", help="Go on from what /save put there."),
+]
 Omit = Annotated[
     list[str] | None,
-    typer.Option("--omit-tool", metavar="NAME", help="Disable a tool (repeatable)."),
+    typer.Option("--omit-tool", metavar="NAME", help="Do without this tool (repeatable)."),
 ]
 Confirm = Annotated[
     bool | None,
@@ -79,41 +114,55 @@ Confirm = Annotated[
 ]
 Ban = Annotated[
     list[str] | None,
-    typer.Option("--ban-cmd", metavar="CMD", help="Refuse a command (repeatable)."),
+    typer.Option("--ban-cmd", metavar="CMD", help="Refuse this command (repeatable)."),
 ]
 Preset = Annotated[
     str | None,
-    typer.Option(metavar="NAME", callback=_preset, help=f"{', '.join(AGENT_PRESETS)}."),
+    typer.Option(
+        metavar="NAME",
+        callback=_preset,
+        help=f"Who the agent is and what it may do: {', '.join(AGENT_PRESETS)}.",
+    ),
 ]
 Version = Annotated[
     bool,
     typer.Option("--version", callback=_version, is_eager=True, help="Tell the version."),
 ]
 
-# Those of `run`.
-Prompt = Annotated[
-    str | None,
-    typer.Argument(
-        metavar="[PROMPT]", help="What to do; - or nothing reads it from standard input."
-    ),
-]
+# Those of `run`. Arguments are told of in the command's own help: Typer adds their types.
+Prompt = Annotated[str | None, typer.Argument(metavar="PROMPT", hidden=True)]
 Folder = Annotated[
     str | None,
-    typer.Option("-w", "--workspace", metavar="DIR", callback=_folder, help="Work in DIR."),
+    typer.Option("-w", "--workspace", metavar="DIR", callback=check_folder, help="Work in DIR."),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Write one event per line, and a result.")]
-Model = Annotated[str | None, typer.Option("--model", "-m", metavar="NAME", help="Ask this model.")]
-MaxSteps = Annotated[int, typer.Option(min=1, metavar="N", help="End after so many model calls.")]
+Json = Annotated[
+    bool, typer.Option("--json", help="Write one event per line on standard output, and a result.")
+]
+Model = Annotated[
+    str | None,
+    typer.Option("--model", "-m", metavar="NAME", help="Ask this model; else PYGENT_MODEL."),
+]
+MaxSteps = Annotated[
+    int, typer.Option(metavar="N", parser=_number, help="End after so many model calls.")
+]
 MaxTime = Annotated[
     float | None,
-    typer.Option(min=0.0, metavar="SECONDS", callback=_seconds, help="End after so long."),
+    typer.Option(metavar="SECONDS", parser=_seconds, help="End after so many seconds."),
 ]
 Sandbox = Annotated[
     str | None,
-    typer.Option(metavar="TIER", callback=_sandbox, help="Run commands in this: local."),
+    typer.Option(
+        metavar="TIER",
+        callback=_sandbox,
+        help="Run commands in this: local, which is no isolation, is all that this version has.",
+    ),
 ]
-Persona = Annotated[str | None, typer.Option(metavar="TEXT", help="Who the agent is told to be.")]
+Persona = Annotated[
+    str | None, typer.Option(metavar="TEXT", help='Tell the agent who it is: "a careful reviewer."')
+]
 
 # Those of `sessions`.
-Limit = Annotated[int, typer.Option(min=1, metavar="N", help="Show at most so many.")]
-Session = Annotated[str, typer.Argument(metavar="ID", help="The session's id.")]
+Limit = Annotated[
+    int, typer.Option("--limit", "-n", metavar="N", parser=_number, help="Show at most so many.")
+]
+Session = Annotated[str | None, typer.Argument(metavar="ID", hidden=True)]

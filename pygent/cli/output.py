@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from typing import Any, Protocol
 
@@ -24,7 +25,9 @@ from .endings import Ending
 
 __all__ = ["JsonOutput", "Output", "TextOutput"]
 
-_WIDTH = 100
+_LABEL = re.compile(r"\[(error|refused)\] *")
+_BRACKETED = re.compile(r"\[(.*)\]")
+_ENDED_BADLY = re.compile(r"\[(exit code|killed by|timeout|stopped|cancelled)")
 
 
 class Output(Protocol):
@@ -121,19 +124,42 @@ def _progress(event: Event | Delta) -> str:
     match event:
         case SessionStarted():
             line = f"session {event.session}"
+        case SandboxChosen(isolated=False, asked_for=None):
+            line = (
+                f"sandbox {event.tier}: commands are NOT isolated: they run on this machine, as you "
+                f"(--sandbox {event.tier} says that you mean it)"
+            )
         case SandboxChosen(isolated=False):
-            line = f"sandbox {event.tier}: commands are NOT isolated ({event.reason})"
+            line = f"sandbox {event.tier}: commands are not isolated ({event.asked_for})"
         case SandboxChosen():
             line = f"sandbox {event.tier}"
         case ToolStarted():
             line = _cut(f"> {event.name} {_arguments(event.arguments)}")
-        case ToolFinished() if event.outcome != "ok":
-            line = _cut(f"! {event.outcome}: {str(event.content).rstrip().rpartition(chr(10))[2]}")
+        case ToolFinished():
+            what = _failure(event)
+            line = _cut(f"! {event.name}: {what}") if what else ""
         case TaskStarted():
             line = _cut(f"> task {event.task} started: {event.prompt}")
         case TaskEnded():
             line = f"> task {event.task} {event.status}"
     return line
+
+
+def _failure(event: ToolFinished) -> str:
+    """Return what went wrong in a call, in one line; empty if nothing did."""
+    lines = str(event.content).strip().split("\n")
+    if event.name == "bash" and lines[0].startswith("$ "):
+        # The last line tells how the command ended, the one before it mostly why.
+        *printed, last = lines[1:] or [""]
+        end = _BRACKETED.fullmatch(last)
+        if end is None or (event.outcome == "ok" and not _ENDED_BADLY.match(last)):
+            return ""
+        why = next((line.strip() for line in reversed(printed) if line.strip()), "")
+        return f"{end[1]}: {why}" if why else end[1]
+    if event.outcome == "ok":
+        return ""
+    text = lines[-1] if event.outcome in ("timeout", "cancelled") else lines[0]
+    return _BRACKETED.sub(r"\1", _LABEL.sub("", text))
 
 
 def _arguments(text: str) -> str:
@@ -152,4 +178,5 @@ def _arguments(text: str) -> str:
 
 def _cut(line: str) -> str:
     line = " ".join(line.split())
-    return line if len(line) <= _WIDTH else f"{line[: _WIDTH - 3]}..."
+    width = streams.width(sys.stderr)
+    return line if len(line) <= width else f"{line[: width - 3]}..."

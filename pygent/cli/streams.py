@@ -7,7 +7,7 @@ import os
 import sys
 from typing import TextIO
 
-__all__ = ["finish", "prepare", "tell", "write"]
+__all__ = ["finish", "prepare", "tell", "width", "write"]
 
 
 def prepare() -> None:
@@ -50,6 +50,14 @@ def tell(line: str) -> None:
         sys.stderr.flush()
     except OSError:
         _silence(sys.stderr, 2)
+
+
+def width(stream: TextIO) -> int:
+    """Return how long a line may be that is to stay one; 100 where that is nobody's screen."""
+    try:
+        return max(20, os.get_terminal_size(stream.fileno()).columns) if stream.isatty() else 100
+    except (OSError, ValueError):
+        return 100
 
 
 def finish() -> None:

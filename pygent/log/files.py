@@ -20,6 +20,8 @@ Entry = Mapping[str, Any]
 class Follower(Protocol):
     """What a log tells of each message."""
 
+    path: Path
+
     def append(self, seq: int, message: Entry) -> None:
         """Write the message that event ``seq`` added; the same event twice is written once."""
 
@@ -70,7 +72,7 @@ class MessageFile:
     """Each message as one line of JSON, for people to read while an agent works."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path
+        self.path = path.expanduser()
         self._last = 0
         self._descriptor: int | None = None
 

@@ -118,8 +118,13 @@ class Log:
         return unsubscribe
 
     def follow(self, follower: Follower, *, have: int = 0) -> None:
-        """Have a file follow the conversation; it has the first ``have`` messages already."""
+        """Have a file follow the conversation; it has the first ``have`` messages already.
+
+        A file that does so already is not followed twice.
+        """
         with self._lock:
+            if any(type(f) is type(follower) and f.path == follower.path for f in self._followers):
+                return
             for entry in self.history[have:]:
                 follower.append(0, plain(entry))
             self._followers.append(follower)

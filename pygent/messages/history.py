@@ -127,10 +127,8 @@ class History(list[Any]):
         return self
 
     def _watched(self, entry: Any) -> Any:
-        if isinstance(entry, Mapping):
-            entry = Entry(entry)
-        elif not isinstance(entry, Message):
-            entry = parse_message(entry)
+        if not isinstance(entry, Message):
+            entry = Entry(entry) if isinstance(entry, Mapping) else parse_message(entry)
         entry.watch(self._edited)
         return entry
 

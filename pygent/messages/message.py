@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, ItemsView, Iterator, Mapping, ValuesView
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -87,10 +87,25 @@ class Message:
     def __contains__(self, key: object) -> bool:
         return key in self.to_dict()
 
+    def __len__(self) -> int:
+        return len(self.to_dict())
+
     def keys(self) -> list[str]:
         """Return the names of the fields that are set."""
         return list(self.to_dict())
 
+    def values(self) -> ValuesView[Any]:
+        """Return the values of the fields that are set."""
+        return self.to_dict().values()
+
+    def items(self) -> ItemsView[str, Any]:
+        """Return the fields that are set, with their names."""
+        return self.to_dict().items()
+
     def get(self, key: str, default: Any = None) -> Any:
         """Return a field's value, or ``default`` when it is not set."""
         return self.to_dict().get(key, default)
+
+
+# The official client takes any mapping for a message: a conversation can be given to it as it is.
+Mapping.register(Message)

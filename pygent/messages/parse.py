@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from .message import Message, ToolCall, ToolCallFunction
@@ -17,12 +18,14 @@ def parse_message(raw: Any) -> Message:
     """Return a `Message` from a message, a mapping, or an API client's own object.
 
     ``tool_calls: null``, missing keys and unknown ones are all fine. Anything that is no message
-    at all is a `TypeError` that names its type.
+    at all is a `TypeError` that names its type. Of a whole completion the first choice counts.
     """
     if isinstance(raw, Message):
         return raw
     if not isinstance(raw, Mapping):
         raw = _as_mapping(raw)
+    if "role" not in raw and isinstance(choices := raw.get("choices"), list) and choices:
+        return _first(choices, raw.get("usage"))
     extra = {key: value for key, value in raw.items() if key not in _FIELDS and value is not None}
     return Message(
         role=raw.get("role") or "assistant",
@@ -31,6 +34,14 @@ def parse_message(raw: Any) -> Message:
         tool_call_id=raw.get("tool_call_id"),
         extra=extra,
     )
+
+
+def _first(choices: list[Any], usage: Any) -> Message:
+    choice = choices[0] if isinstance(choices[0], Mapping) else vars(choices[0])
+    message = replace(parse_message(choice.get("message")))
+    message.usage = dict(usage) if isinstance(usage, Mapping) else message.usage
+    message.finish_reason = choice.get("finish_reason") or message.finish_reason
+    return message
 
 
 def _as_mapping(raw: Any) -> Mapping[str, Any]:
@@ -42,6 +53,8 @@ def _as_mapping(raw: Any) -> Mapping[str, Any]:
                 return dumped
     if hasattr(raw, "role") and hasattr(raw, "content"):
         return {name: getattr(raw, name, None) for name in _FIELDS}
+    if hasattr(raw, "choices"):
+        return vars(raw)
     raise TypeError(
         f"cannot read a message from {type(raw).__name__!r}: "
         "return an openai_compat.Message, a dict, or the official client's message"

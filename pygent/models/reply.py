@@ -33,13 +33,16 @@ def read_completion(body: bytes, source: Source) -> dict[str, Any]:
     choices = completion.get("choices")
     if choices == []:
         raise source.empty("choices is []", body)
-    if not isinstance(choices, list) or not isinstance(choices[0], dict):
+    if not (isinstance(choices, list) and all(isinstance(choice, dict) for choice in choices)):
         raise source.unusable("the server sent JSON that is no reply: it has no choices", body)
     message = choices[0].get("message")
     if message is None:
         raise source.empty("message is null", body)
     if not isinstance(message, dict):
         raise source.unusable("the server sent JSON that is no reply: message is no object", body)
+    for other in choices[1:]:
+        if not isinstance(other.get("message") or {}, dict) or _fault(other.get("message") or {}):
+            raise source.unusable("the server sent a reply of which one choice is none", body)
     return completion
 
 

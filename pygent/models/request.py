@@ -48,9 +48,17 @@ def _between(before: bytes, messages: Sequence[Any], after: bytes) -> bytes:
         body = messages.wire(before, after)
         has_images = messages.has_images
     else:
-        body = b"%b[%b]%b" % (before, b",".join([wire_bytes(entry) for entry in messages]), after)
+        body = b"".join((before, _messages(messages), after))
         has_images = IMAGE_MARK in body
     return before + _bytes(plain_messages(messages)) + after if has_images else body
+
+
+def _messages(messages: Sequence[Any]) -> bytes:
+    wire = getattr(messages, "wire", None)
+    if callable(wire):
+        ready: bytes = wire()
+        return ready
+    return b"[%b]" % b",".join([wire_bytes(entry) for entry in messages])
 
 
 def _tools(tools: Sequence[Any]) -> bytes:

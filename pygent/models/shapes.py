@@ -19,6 +19,7 @@ __all__ = [
     "Usage",
     "read_chunk",
     "shape_completion",
+    "whole_chunk",
 ]
 
 
@@ -115,6 +116,17 @@ def read_chunk(raw: Mapping[str, Any]) -> ChatCompletionChunk:
     """Return the chunk that ``raw`` describes."""
     choices = [_chunk_choice(choice) for choice in raw.get("choices") or ()]
     return ChatCompletionChunk(choices=choices, **_outer(raw, "chat.completion.chunk"))
+
+
+def whole_chunk(raw: Mapping[str, Any]) -> ChatCompletionChunk:
+    """Return a completion that came whole although a stream was asked for, as its one chunk."""
+    choices = []
+    for choice in raw["choices"]:
+        message = dict(choice.get("message") or {})
+        calls = [{"index": n, **call} for n, call in enumerate(message.get("tool_calls") or ())]
+        rest = _rest(choice, ("message",))
+        choices.append({**rest, "delta": {**message, "tool_calls": calls}})
+    return read_chunk({**raw, "object": None, "choices": choices})
 
 
 def _outer(raw: Mapping[str, Any], kind: str) -> dict[str, Any]:

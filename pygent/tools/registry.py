@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -11,6 +13,8 @@ from ..errors import ConfigError
 from .spec import Effect, Tool
 
 __all__ = ["Registry", "Schemas"]
+
+_NAME = re.compile(r"[\w.-]{1,64}")
 
 
 class Schemas(list[dict[str, Any]]):
@@ -49,6 +53,7 @@ class Registry:
         """Take a tool in; a name that is taken is a `ValueError`."""
         if tool.name in self.functions:
             raise ValueError(f"tool {tool.name} already registered")
+        _check(tool)
         self.functions[tool.name] = tool.func
         self._tools[tool.name] = tool
         self._version += 1
@@ -105,6 +110,22 @@ class Registry:
     ) -> None:
         """Take a function in under a name, as ``func(runtime, **arguments)``."""
         self.add(Tool(name, description, _object(name, parameters), func, as_effect(effect)))
+
+
+def _check(tool: Tool) -> None:
+    """Refuse what no model could call, or what could not be run."""
+    if not (isinstance(tool.name, str) and _NAME.fullmatch(tool.name)):
+        raise ConfigError(
+            f"{tool.name!r:.80} is no name for a tool: "
+            "servers take letters, digits, - and _, at most 64; give it one with name="
+        )
+    if not callable(tool.func):
+        raise ConfigError(f"tool {tool.name} is {tool.func!r:.80}: give a function")
+    if inspect.iscoroutinefunction(tool.func):
+        raise ConfigError(
+            f"tool {tool.name} is an async function, and tools are called without an event loop: "
+            "give a function that calls asyncio.run"
+        )
 
 
 def as_effect(effect: Effect | str) -> Effect:

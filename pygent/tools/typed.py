@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, get_type_hints
 
 from ..errors import ConfigError, ToolError
+from ..runtime import Runtime
 from .spec import Effect, Tool
 
 __all__ = ["tool_from_function"]
@@ -24,16 +25,17 @@ def tool_from_function(
 ) -> Tool:
     """Return the tool that a typed function describes.
 
-    A first parameter called ``rt`` or ``runtime`` gets the agent's runtime; all others are the
-    model's. What the docstring says of a parameter becomes its description in the schema.
+    A first parameter called ``rt`` or ``runtime``, or of the type `Runtime`, gets the agent's
+    runtime; all others are the model's. What the docstring says of a parameter becomes its description in the schema.
     """
     parameters = list(inspect.signature(func).parameters.values())
-    takes_runtime = bool(parameters) and parameters[0].name in RUNTIME_NAMES
     title = str(name or getattr(func, "__name__", type(func).__name__))
-    fields = _fields(title, func, parameters[1:] if takes_runtime else parameters)
+    hints = get_type_hints(_written(func), include_extras=True)
+    takes_runtime = bool(parameters) and _is_runtime(parameters[0].name, hints)
+    fields = _fields(title, hints, parameters[1:] if takes_runtime else parameters)
     summary, notes = _docstring(func)
     model = _model(title, fields, notes)
-    schema = _without_titles(model.model_json_schema())
+    schema = _without_titles(_schema(title, model))
     schema.setdefault("properties", {})
     return Tool(
         name=title,
@@ -46,10 +48,13 @@ def tool_from_function(
     )
 
 
+def _is_runtime(name: str, hints: dict[str, Any]) -> bool:
+    return name in RUNTIME_NAMES or hints.get(name) is Runtime
+
+
 def _fields(
-    title: str, func: Callable[..., Any], parameters: list[inspect.Parameter]
+    title: str, hints: dict[str, Any], parameters: list[inspect.Parameter]
 ) -> dict[str, tuple[Any, Any]]:
-    hints = get_type_hints(_written(func), include_extras=True)
     fields: dict[str, tuple[Any, Any]] = {}
     for parameter in parameters:
         if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
@@ -88,6 +93,19 @@ def _model(title: str, fields: dict[str, tuple[Any, Any]], notes: dict[str, str]
     }
     config = pydantic.ConfigDict(extra="forbid", arbitrary_types_allowed=True)
     return pydantic.create_model(title, __config__=config, **described)  # type: ignore[call-overload]
+
+
+def _schema(title: str, model: Any) -> dict[str, Any]:
+    import pydantic
+
+    try:
+        schema: dict[str, Any] = model.model_json_schema()
+    except pydantic.errors.PydanticInvalidForJsonSchema as error:
+        raise ConfigError(
+            f"tool {title} has a parameter that JSON cannot express: {error.message}; "
+            "give it a type such as str, int, list, a dataclass or a pydantic model"
+        ) from None
+    return schema
 
 
 def _checker(model: Any) -> Callable[[dict[str, Any]], dict[str, Any]]:

@@ -53,6 +53,27 @@ def test_an_entry_is_serialised_once(monkeypatch):
     assert len(made) == 5
 
 
+def test_what_goes_around_the_wire_stands_around_it():
+    """A request is made in one copy: what comes before and after is put there at once."""
+    history = History()
+    history.add({"role": "user", "content": "hi"})
+    assert history.wire(b"<", b">") == b"<" + history.wire() + b">"
+
+
+def test_a_history_knows_whether_it_may_hold_images():
+    """It is noticed when an entry is serialised, and forgotten when that entry is gone."""
+    history = History()
+    history.add({"role": "tool", "content": "text", "tool_call_id": "a"})
+    history.wire()
+    assert not history.has_images
+    history.add({"role": "tool", "content": "data:image/png;base64,AA", "tool_call_id": "b"})
+    history.wire()
+    assert history.has_images
+    history.pop()
+    history.wire()
+    assert not history.has_images
+
+
 EDITS = [
     lambda h: h[1].update(content="new"),
     lambda h: h[1].__setitem__("content", "new"),

@@ -21,6 +21,7 @@ import httpcore2
 __all__ = ["Line"]
 
 _SLICE = 0.1
+_TOGETHER = 1 << 15
 
 
 class Line(httpcore2.NetworkBackend):
@@ -167,12 +168,14 @@ class _Stream(httpcore2.NetworkStream):
             # The head goes out with the body that follows: one packet, one wake-up of the server.
             self._head = buffer
             return
-        view = memoryview(self._head + buffer)
+        # Only the beginning is put together: copying a large body takes as long as sending it.
+        first = memoryview(self._head + buffer[:_TOGETHER])
         self._head = b""
         try:
             self._socket.settimeout(timeout)
-            while view:
-                view = view[self._socket.send(view) :]
+            for view in (first, memoryview(buffer)[_TOGETHER:]):
+                while view:
+                    view = view[self._socket.send(view) :]  # noqa: PLW2901 - what is left of it
         except TimeoutError as exc:
             raise httpcore2.WriteTimeout(str(exc)) from exc
         except OSError as exc:
