@@ -29,11 +29,11 @@ def side(who: str, first: str = "") -> Any:
     return OursWatched() if who == "ours watched" else Ours()
 
 
-def steps(who: str, first: str, steps: int) -> dict[str, float]:
+def steps(who: str, first: str, steps: int, command: str = "true") -> dict[str, float]:
     """One session of so many steps, each a command: CPU milliseconds a step."""
     one = side(who, first)
     one.session(prompt(WARM_UP))
-    used = measured(lambda: _same(one.session(prompt(steps)), steps))
+    used = measured(lambda: _same(one.session(prompt(steps, command)), steps))
     return {
         "cpu_ms": used.cpu / steps * 1e3,
         "self_ms": used.cpu_self / steps * 1e3,

@@ -83,6 +83,10 @@ def _steps(counts: tuple[int, ...]) -> Measure:
         text = f"CPU a step, {count} steps"
         rows.append(Row(text, "ms", "cpu_ms", ours.key, floor.key, aims.get(count, "")))
         rows.append(Row(f"{text}: without the command's", "ms", "self_ms", ours.key, floor.key))
+    ours, floor = _both(f"shell/{counts[0]}", "steps", steps=counts[0], command="true; true")
+    cases += [ours, floor]
+    text = f"CPU a step, {counts[0]} steps, a command that needs a shell"
+    rows.append(Row(text, "ms", "cpu_ms", ours.key, floor.key))
     return Measure("steps", cases, rows)
 
 

@@ -74,7 +74,7 @@ def cmd_cp(agent: Any, arg: str) -> None:
 
 
 def cmd_new(agent: Any, arg: str) -> Any:
-    """Begin a new conversation, in the same workspace and with the same settings."""
+    """Begin a new conversation; workspace and settings stay."""
     runtime = agent.runtime
     runtime.on_choice = None
     built = agent.system_msg == agent._prompt._built
@@ -102,19 +102,21 @@ def cmd_help(agent: Any, arg: str) -> None:
         name = f"/{arg.strip().lstrip('/')}"
         command = COMMANDS.get(name)
         if command is None:
-            say(f"No help available for {arg}")
+            say(f"No help available for {arg}; /help lists the commands")
             return
         say(f"{name} - {command.description}")
         say(f"Usage: {command.usage or name}")
         return
     say("Available commands:")
     for name, command in sorted(COMMANDS.items()):
-        say(f"{name} - {command.description} ({command.usage or name})")
-    say("/exit - quit the session (/exit)")
+        say(f"{name} - {command.description}")
+        if command.usage and command.usage != name:
+            say(f"    {command.usage}")
+    say("/exit - quit the session")
 
 
 def cmd_save(agent: Any, arg: str) -> None:
-    """Save the workspace, the conversation and the settings (no secrets) to a directory."""
+    """Save workspace, conversation and settings, without secrets."""
     parts = _words(arg)
     if len(parts) != 1:
         say("usage: /save DIR")
@@ -150,8 +152,7 @@ def cmd_banned(agent: Any, arg: str) -> None:
     banned = agent.runtime.banned_commands
     match arg.split():
         case [] | ["list"]:
-            for name in sorted(banned):
-                say(name)
+            say("\n".join(sorted(banned)) or "no command is banned")
         case ["add", name]:
             banned.add(name)
             say(f"Added {name}")
@@ -159,7 +160,7 @@ def cmd_banned(agent: Any, arg: str) -> None:
             banned.remove(name)
             say(f"Removed {name}")
         case ["remove", name]:
-            say(f"{name} not banned")
+            say(f"{name} not banned; /banned lists those that are")
         case _:
             say("usage: /banned [list|add CMD|remove CMD]")
 

@@ -25,6 +25,8 @@ from .events import (
 __all__ = ["Display", "printable"]
 
 LIMIT = 4_000
+LAST = 12
+_HARMLESS = "\n\t\u200c\u200d"  # joiners are part of words in some scripts, and of emoji
 _QUIET = frozenset(("stop", "ask_user", "continue"))
 
 
@@ -44,6 +46,7 @@ class Display:
         self._streamed: set[str | None] = set()
         self._column = 0
         self._shown = 0
+        self._cut: set[str] = set()
 
     @contextmanager
     def following(self, log: Log) -> Generator[Display]:
@@ -70,7 +73,9 @@ class Display:
             case ToolStarted(name="ask_user"):
                 self._question(event.arguments)
             case SandboxChosen(isolated=False, asked_for=None):
-                self._line(f'[warning: {event.reason}; sandbox="{event.tier}" says that you mean it]')
+                self._line(
+                    f'[warning: {event.reason}; sandbox="{event.tier}" says that you mean it]'
+                )
             case TurnEnded(reason="timeout" | "cancelled" | "max_steps"):
                 self._line(f"[{event.reason.replace('_', ' ')}]")
 
@@ -94,7 +99,10 @@ class Display:
     def _result(self, event: ToolFinished) -> None:
         if event.call in self._streamed:
             self._end(event.call)
-            if event.outcome != "ok":
+            if event.call in self._cut:
+                self._cut.discard(event.call)
+                self._line(_last_lines(event.content))
+            elif event.outcome != "ok":
                 self._line(_last_line(event.content))
         elif event.name not in _QUIET:
             content = str(event.content)
@@ -111,7 +119,9 @@ class Display:
             if room < 0:
                 return  # it was cut already
             self._shown += len(text)
-            text = text if len(text) <= room else f"{text[:room]}\n[…]"
+            if len(text) > room:
+                self._cut.add(key)
+                text = f"{text[:room]}\n[…]"
         self._write(text)
 
     def _end(self, key: str | None) -> None:
@@ -141,9 +151,16 @@ def _last_line(content: object) -> str:
     return lines[-1]
 
 
+def _last_lines(content: object) -> str:
+    """Return how a long output ended: a few lines, whole ones if they are not too long."""
+    tail = str(content).rstrip("\n")[-LIMIT // 4 :]
+    lines = tail.split("\n")[1:] or [tail]
+    return "\n".join(lines[-LAST:])
+
+
 def printable(text: str, encoding: str | None) -> str:
     """Leave out what could move the cursor or hide text, and what the stream cannot encode."""
-    safe = "".join(c if c.isprintable() or c in "\n\t" else _escaped(c) for c in text)
+    safe = "".join(c if c.isprintable() or c in _HARMLESS else _escaped(c) for c in text)
     if encoding is None:
         return safe
     return safe.encode(encoding, "backslashreplace").decode(encoding)

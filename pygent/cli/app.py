@@ -190,5 +190,8 @@ def list_command(limit: o.Limit = 20) -> int:
 @sessions_app.command("show")
 @_ends
 def show_command(session: o.Session = None) -> int:
-    """Show what was said and done in the session called ID, or in the last one."""
+    """Show what was said and done in a session.
+
+    ID is the session's name; without it, the last one is shown.
+    """
     return show_session(session)

@@ -34,7 +34,7 @@ _TURNS = {
     "interrupted": (130, "interrupted"),
 }
 _WORDS = {
-    "max_steps": "the limit of steps was reached before the work was done; see --max-steps",
+    "max_steps": "the limit of steps was reached before the work was done: --max-steps sets a higher one",
     "max_replies": "the limit of plain replies was reached before the work was done",
     "no_reply": "the model replied with nothing, several times",
     "cancelled": "cancelled",
@@ -82,8 +82,12 @@ def ending_of_turn(turn: TurnEnded, *, refused: bool) -> Ending:
         return Ending(
             6,
             "error_permission",
-            "a command needed a confirmation, and nobody is there to give it; see --confirm-bash",
+            "a command needed a confirmation that nobody is there to give: without --confirm-bash "
+            "and PYGENT_CONFIRM_BASH commands run unasked",
         )
     if code == 0:
         return Ending(code, subtype)
-    return Ending(code, subtype, turn.error or _WORDS.get(turn.reason, turn.reason))
+    text = turn.error or _WORDS.get(turn.reason, turn.reason)
+    if turn.reason == "timeout":
+        text = f"{text}, before the work was done: --max-time sets the limit"
+    return Ending(code, subtype, text)

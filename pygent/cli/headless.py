@@ -16,6 +16,7 @@ from ..events import ApprovalAnswered, Event
 from ..log import Log
 from ..persona import Persona
 from ..runtime import Runtime
+from ..runtime.choice import decide
 from ..session import stored_log
 from ..system_message import default_persona
 from .endings import Ending, ending_of, ending_of_turn
@@ -114,6 +115,7 @@ class _Run:
         named = prepare(task.options)
         workspace = Path(named or current_dir()).absolute()
         check_model()
+        decide(task.sandbox, task.options.docker)  # what cannot be had leaves no empty session
         log = stored_log(workspace)
         try:
             log.subscribe(self._seen)

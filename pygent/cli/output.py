@@ -3,31 +3,16 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
 from typing import Any, Protocol
 
 from ..display import printable
-from ..events import (
-    Delta,
-    Event,
-    ModelReplied,
-    SandboxChosen,
-    SessionStarted,
-    TaskEnded,
-    TaskStarted,
-    ToolFinished,
-    ToolStarted,
-    event_to_dict,
-)
+from ..events import Delta, Event, ModelReplied, event_to_dict
 from . import streams
 from .endings import Ending
+from .progress import progress
 
 __all__ = ["JsonOutput", "Output", "TextOutput"]
-
-_LABEL = re.compile(r"\[(error|refused)\] *")
-_BRACKETED = re.compile(r"\[(.*)\]")
-_ENDED_BADLY = re.compile(r"\[(exit code|killed by|timeout|stopped|cancelled)")
 
 
 class Output(Protocol):
@@ -60,7 +45,7 @@ class TextOutput:
                 self._reply(item)
             case _:
                 self._end_of_piece()
-                if line := _progress(item):
+                if line := progress(item, streams.width(sys.stderr)):
                     streams.tell(printable(line, getattr(sys.stderr, "encoding", None)))
 
     def finish(self, ending: Ending, *, session: str | None, seq: int, text: str) -> None:
@@ -116,67 +101,3 @@ class JsonOutput:
 def _write(line: dict[str, Any]) -> None:
     # Only ASCII: the line means the same whatever the encoding of the stream is.
     streams.write(json.dumps(line, default=str) + "\n")
-
-
-def _progress(event: Event | Delta) -> str:
-    """Return the line that tells of an event; empty for those that nobody waits for."""
-    line = ""
-    match event:
-        case SessionStarted():
-            line = f"session {event.session}"
-        case SandboxChosen(isolated=False, asked_for=None):
-            line = (
-                f"sandbox {event.tier}: commands are NOT isolated: they run on this machine, as you "
-                f"(--sandbox {event.tier} says that you mean it)"
-            )
-        case SandboxChosen(isolated=False):
-            line = f"sandbox {event.tier}: commands are not isolated ({event.asked_for})"
-        case SandboxChosen():
-            line = f"sandbox {event.tier}"
-        case ToolStarted():
-            line = _cut(f"> {event.name} {_arguments(event.arguments)}")
-        case ToolFinished():
-            what = _failure(event)
-            line = _cut(f"! {event.name}: {what}") if what else ""
-        case TaskStarted():
-            line = _cut(f"> task {event.task} started: {event.prompt}")
-        case TaskEnded():
-            line = f"> task {event.task} {event.status}"
-    return line
-
-
-def _failure(event: ToolFinished) -> str:
-    """Return what went wrong in a call, in one line; empty if nothing did."""
-    lines = str(event.content).strip().split("\n")
-    if event.name == "bash" and lines[0].startswith("$ "):
-        # The last line tells how the command ended, the one before it mostly why.
-        *printed, last = lines[1:] or [""]
-        end = _BRACKETED.fullmatch(last)
-        if end is None or (event.outcome == "ok" and not _ENDED_BADLY.match(last)):
-            return ""
-        why = next((line.strip() for line in reversed(printed) if line.strip()), "")
-        return f"{end[1]}: {why}" if why else end[1]
-    if event.outcome == "ok":
-        return ""
-    text = lines[-1] if event.outcome in ("timeout", "cancelled") else lines[0]
-    return _BRACKETED.sub(r"\1", _LABEL.sub("", text))
-
-
-def _arguments(text: str) -> str:
-    """Return the arguments of a call for people: the one that says most, or all."""
-    try:
-        given = json.loads(text or "{}")
-    except ValueError:
-        return text
-    if not isinstance(given, dict):
-        return text
-    for name in ("cmd", "path", "pattern", "prompt", "task_id"):
-        if isinstance(given.get(name), str):
-            return str(given[name])
-    return json.dumps(given) if given else ""
-
-
-def _cut(line: str) -> str:
-    line = " ".join(line.split())
-    width = streams.width(sys.stderr)
-    return line if len(line) <= width else f"{line[: width - 3]}..."

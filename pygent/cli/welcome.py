@@ -13,14 +13,14 @@ __all__ = ["welcome"]
 _HEAD = """\
 Pygent {version} needs a model to talk to. Set a key, or the address of a server:
 
-  export OPENAI_API_KEY=...                  # for https://api.openai.com/v1
-  export OPENAI_BASE_URL=http://HOST:PORT/v1 # for any server that speaks Chat Completions
-  export PYGENT_MODEL=...                    # gpt-4.1-mini if it is not set
+  export OPENAI_API_KEY=...                   # for https://api.openai.com/v1
+  export OPENAI_BASE_URL=http://HOST:PORT/v1  # any OpenAI-compatible server
+  export PYGENT_MODEL=...                     # gpt-4.1-mini unless you set it
 """
 _TAIL = """
-Then:        pygent                          # talk
-             pygent run "fix the tests"      # one task, no terminal needed
-Without any: pygent demo                     # watch it work, no key and no network
+Then         pygent                           # talk
+             pygent run "fix the tests"       # one task, no terminal needed
+Before that  pygent demo                      # watch it work, without a key
 """
 _SHOWN = 5
 
@@ -34,7 +34,7 @@ def welcome(servers: Sequence[Server] | None = None) -> str:
 def _on_this_machine(found: Sequence[Server]) -> list[str]:
     if not found:
         looked = ", ".join(f"{name} ({port})" for name, port in USUAL.items())
-        return [f"On this machine no server answers; looked for {looked}."]
+        return ["On this machine no server answers. Looked for", f"  {looked}."]
     lines = ["On this machine these answer:"]
     for server in found:
         more = len(server.models) - _SHOWN

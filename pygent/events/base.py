@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 __all__ = ["FORMAT_VERSION", "Delta", "Event", "UnknownEvent"]
 
@@ -38,6 +38,12 @@ class Event:
     def type(self) -> str:
         """The name of the kind, as it is written in JSON."""
         return self.kind
+
+    def stamped(self, **envelope: Any) -> Self:
+        """Return the same fact in another envelope."""
+        twin = object.__new__(type(self))
+        vars(twin).update(vars(self), **envelope)
+        return twin
 
     # Written once here, and not made anew for each kind: that would be a third of the import.
     def __eq__(self, other: object) -> bool:

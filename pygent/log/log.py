@@ -145,8 +145,7 @@ class Log:
         at = time.time()
         if self.store is not None and not self.epoch:
             self._create(self.store, at)
-        stamped = replace(
-            event,
+        stamped = event.stamped(
             session=self.session,
             seq=self.state.seq + 1,
             epoch=self.epoch,

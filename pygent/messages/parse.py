@@ -54,7 +54,7 @@ def _as_mapping(raw: Any) -> Mapping[str, Any]:
     if hasattr(raw, "role") and hasattr(raw, "content"):
         return {name: getattr(raw, name, None) for name in _FIELDS}
     if hasattr(raw, "choices"):
-        return vars(raw)
+        return dict(vars(raw))
     raise TypeError(
         f"cannot read a message from {type(raw).__name__!r}: "
         "return an openai_compat.Message, a dict, or the official client's message"

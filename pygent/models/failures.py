@@ -59,6 +59,8 @@ class Source:
             text += f": {said}"
         if self.status == 401:
             text += " (OPENAI_API_KEY is wrong)" if self.key else " (set OPENAI_API_KEY)"
+        elif self.status == 404:
+            text += _what_is_not_there(said)
         return self._told(text, self.status, body)
 
     def refused_inside(self, error: Any, body: bytes | str = "") -> APIError:
@@ -87,6 +89,13 @@ class Source:
             # A stand-in key such as "x" is also a letter of other words.
             return re.sub(rf"(?<!\w){re.escape(self.key)}(?!\w)", _HIDDEN, text)
         return text
+
+
+def _what_is_not_there(said: str) -> str:
+    """Return what to look at when a server knows nothing of what was asked for."""
+    if "model" in said.lower():
+        return " (PYGENT_MODEL or model_name= says which model to ask)"
+    return " (the path comes from OPENAI_BASE_URL, which mostly ends in /v1)"
 
 
 def _what_it_says(body: bytes) -> str:

@@ -33,16 +33,13 @@ def read_completion(body: bytes, source: Source) -> dict[str, Any]:
     choices = completion.get("choices")
     if choices == []:
         raise source.empty("choices is []", body)
-    if not (isinstance(choices, list) and all(isinstance(choice, dict) for choice in choices)):
+    if not isinstance(choices, list) or not isinstance(choices[0], dict):
         raise source.unusable("the server sent JSON that is no reply: it has no choices", body)
     message = choices[0].get("message")
     if message is None:
         raise source.empty("message is null", body)
-    if not isinstance(message, dict):
-        raise source.unusable("the server sent JSON that is no reply: message is no object", body)
-    for other in choices[1:]:
-        if not isinstance(other.get("message") or {}, dict) or _fault(other.get("message") or {}):
-            raise source.unusable("the server sent a reply of which one choice is none", body)
+    if not isinstance(message, dict) or any(map(_is_no_choice, choices[1:])):
+        raise source.unusable("the server sent JSON that is no reply: a choice has no message", body)
     return completion
 
 
@@ -65,6 +62,11 @@ def make_message(raw: Mapping[str, Any], usage: Any, finish_reason: Any, source:
     if not (message.content or message.tool_calls or message.extra.get("refusal")):
         raise _empty(message, source)
     return message
+
+
+def _is_no_choice(choice: Any) -> bool:
+    message = choice.get("message") or {} if isinstance(choice, dict) else None
+    return not isinstance(message, dict) or bool(_fault(message))
 
 
 def _fault(raw: Mapping[str, Any]) -> str:

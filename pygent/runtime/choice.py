@@ -80,7 +80,8 @@ def decide(sandbox: str | None, use_docker: bool | None) -> Asked:
     if asked.tier not in (None, "local"):
         raise SandboxError(
             f"the {asked.tier} sandbox ({asked.words}) is not available in this version: to run "
-            'commands without isolation, say Runtime(use_docker=False) or Runtime(sandbox="local")'
+            'commands without isolation, say use_docker=False or sandbox="local", or --no-docker '
+            "on the command line"
         )
     return asked
 

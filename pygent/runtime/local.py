@@ -74,7 +74,7 @@ class LocalSandbox:
         words = plain_words(spec.command)
         if words is not None:
             try:
-                plain = {**env, "PWD": os.path.realpath(cwd)}  # a shell would set it
+                plain = {**env, "PWD": _where(cwd)}  # a shell would set it
                 return ProcessJob(words, spec, cwd=cwd, env=plain, outputs=self._outputs)
             except SandboxError:
                 pass  # no such program, or a script without a first line: the shell knows best
@@ -94,6 +94,11 @@ class LocalSandbox:
         """Name an open directory, so that the command starts in it and in no other."""
         through = f"/proc/self/fd/{directory}"
         return through if os.path.isdir(through) else str(self.files.root / cwd)
+
+
+def _where(cwd: str) -> str:
+    """Return the real path of a directory, be it given by its descriptor."""
+    return os.readlink(cwd) if cwd.startswith("/proc/self/fd/") else os.path.realpath(cwd)
 
 
 def _shell() -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import weakref
 from collections.abc import Generator, Mapping
@@ -11,7 +10,6 @@ from contextvars import ContextVar
 from types import MappingProxyType
 
 from ..cancel import CancelScope
-from .paths import PathLike
 
 __all__ = ["workspace_lock"]
 
@@ -35,15 +33,16 @@ _held: ContextVar[Mapping[str, object]] = ContextVar(
 
 
 @contextmanager
-def workspace_lock(path: PathLike) -> Generator[None]:
-    """Hold the lock of the workspace at a path within a ``with`` block.
+def workspace_lock(real: str) -> Generator[None]:
+    """Hold the lock of the workspace at a real path within a ``with`` block.
 
     Whoever holds it already, in this context or one copied from it, goes straight on. Waiting
     ends when the current `CancelScope` does.
     """
-    real = os.path.realpath(path)
     with _guard:
-        lock = _locks.setdefault(real, _PathLock())
+        lock = _locks.get(real)
+        if lock is None:
+            _locks[real] = lock = _PathLock()
     held = _held.get()
     token = held.get(real)
     if token is not None and lock.holder is token:

@@ -71,6 +71,7 @@ class Runtime:
         self._sandbox: Sandbox | None = None
         self._choice: TierChoice | None = None
         self._outputs = Outputs()
+        self._real: tuple[Path, str] | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -156,7 +157,10 @@ class Runtime:
 
         Whoever holds it already goes straight on; waiting ends with the current `CancelScope`.
         """
-        return workspace_lock(self.base_dir)
+        folder = self.base_dir
+        if self._real is None or self._real[0] is not folder:
+            self._real = folder, os.path.realpath(folder)
+        return workspace_lock(self._real[1])
 
     def run(
         self,

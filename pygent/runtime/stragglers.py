@@ -82,10 +82,13 @@ def _candidates(leader: int, started: float) -> Iterable[int]:
 
 def _last_pid() -> int | None:
     try:
-        with open("/proc/loadavg", "rb", buffering=0) as file:
-            return int(file.read().split()[-1])
+        file = os.open("/proc/loadavg", os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
         return None
+    try:
+        return int(os.read(file, 100).split()[-1])
+    finally:
+        os.close(file)
 
 
 def _all() -> Iterator[int]:

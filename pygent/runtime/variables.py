@@ -14,6 +14,8 @@ _PASSED = frozenset(
         *("CARGO_HOME", "RUSTUP_HOME", "GOPATH", "GOROOT", "LD_LIBRARY_PATH", "SSL_CERT_FILE"),
         *("PYTHONPATH", "PYTHONDONTWRITEBYTECODE", "PYTHONHASHSEED", "PYTHONIOENCODING"),
         *("PYTHONUTF8", "PYTHONWARNINGS", "SOURCE_DATE_EPOCH"),
+        *("LC_ALL", "LC_CTYPE", "LC_COLLATE", "LC_MESSAGES", "LC_NUMERIC", "LC_TIME"),
+        *("LC_MONETARY", "LC_PAPER", "LC_NAME", "LC_ADDRESS", "LC_TELEPHONE", "LC_MEASUREMENT"),
     )
 )
 # Nobody answers a pager or a prompt, and colours are noise to a model.
@@ -32,7 +34,7 @@ def child_environment(extra: Mapping[str, str]) -> dict[str, str]:
     Only names that are known to be harmless are passed on; a key is not among them, whatever its
     variable is called.
     """
-    ours = os.environ
-    passed = {name: ours[name] for name in list(ours) if name in _PASSED or name.startswith("LC_")}
+    ours = os.environ.get
+    passed = {name: value for name in _PASSED if (value := ours(name)) is not None}
     passed.setdefault("PATH", os.defpath)
     return {**passed, **_FIXED, **extra}

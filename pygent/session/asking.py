@@ -66,10 +66,12 @@ def _may_run(call: ToolCall, get_input: Callable[[str], str]) -> bool | str:
     try:
         answer = get_input("Run it? (y/n, or what to do instead): ").strip()
     except EOFError:
+        say("")
         return False
     except KeyboardInterrupt as error:
         if type(error) is not KeyboardInterrupt:
             raise
+        say("")
         return False
     if answer.lower() in ("y", "yes"):
         return True

@@ -19,6 +19,10 @@ __all__ = ["Session"]
 TWICE = 2.0
 """Within so many seconds a second Ctrl-C at the prompt ends the session."""
 
+_OPEN = """\
+WARNING: commands are NOT isolated. They run on this machine, as you, and can
+read and change all that you can. (--no-docker says that you mean it)"""
+_MEANT = "Commands are not isolated ({})."
 _COMMAND = re.compile(r"/[\w-]*(\s|$)")
 
 
@@ -44,6 +48,9 @@ class Session(ABC):
         """Say who is there and where commands run."""
         mode = "Docker" if self.agent.runtime.use_docker else "local"
         say(f"{self.agent.persona.name} ({mode}) started. (Type /exit to quit)")
+        choice = getattr(self.agent.runtime, "choice", None)
+        if choice is not None and not choice.isolated:
+            say(_OPEN if choice.asked_for is None else _MEANT.format(choice.asked_for))
         say("Type /help for a list of available commands.")
 
     def end_session(self) -> None:
@@ -65,16 +72,21 @@ class Session(ABC):
         """Return the next message; None when the user is gone."""
         while True:
             try:
-                return self.get_input(">>> ")
+                line = self.get_input(">>> ")
             except EOFError:
+                say("")  # what follows is not to stand behind the prompt
                 return None
             except KeyboardInterrupt as error:
                 _only_ctrl_c(error)
                 now = time.monotonic()
                 if now - self._interrupted < TWICE:
+                    say("")
                     return None
                 self._interrupted = now
                 say("\n(Ctrl-C again exits, as does /exit)")
+            else:
+                self._interrupted = -TWICE
+                return line
 
     def _handle(self, text: str | None) -> str | None:
         """Do what a line asks for; returns the next one, empty to read it, or None at the end."""
@@ -113,7 +125,7 @@ class Session(ABC):
                 return ""
             prompt, options = question
             if not options:
-                say(prompt)
+                say(f"{self.agent.persona.name} asks: {prompt}")
                 return ""
             try:
                 answer = self.ask(prompt or "Choose", options)

@@ -13,6 +13,7 @@ from ..commands import say
 from ..config import make_dir, state_dir, text
 from ..errors import ConfigError
 from ..runtime import Runtime
+from ..runtime.choice import decide
 from .base import Session
 from .storing import stored_log
 
@@ -20,21 +21,40 @@ __all__ = ["CliSession", "run_interactive"]
 
 
 class CliSession(Session):
-    """A session on standard input and output, in plain text."""
+    """A session on standard input and output, in plain text.
+
+    ``hint`` is what to say of the workspace, behind its path.
+    """
+
+    hint = ""
 
     def start_message(self) -> None:
         """Say who is there, where commands run, and where files are."""
         super().start_message()
-        say(f"Workspace: {self.agent.runtime.base_dir}")
+        say(f"Workspace: {self.agent.runtime.base_dir}{self.hint}")
 
     def get_input(self, prompt: str) -> str:
         """Return a line that the user typed."""
         if sys.stdin is not None and sys.stdin.isatty():
-            try:
-                import readline  # noqa: F401 - with it, input() has line editing and history
-            except ImportError:
-                pass
+            _edit_lines()
         return input(prompt)
+
+    def end_session(self) -> None:
+        """Close the agent, and say where the session is kept."""
+        super().end_session()
+        log = getattr(self.agent, "log", None)
+        if log is not None and log.store is not None and log.state.last_turn is not None:
+            say(f"The session is kept: pygent sessions show {log.session}")
+
+
+def _edit_lines() -> None:
+    """Have input() edit lines and remember them; what is pasted at once is one message."""
+    try:
+        import readline
+    except ImportError:
+        return
+    if text("TERM") not in (None, "dumb"):
+        readline.parse_and_bind("set enable-bracketed-paste on")
 
 
 def run_interactive(
@@ -52,6 +72,7 @@ def run_interactive(
     """
     if preset is not None and preset not in AGENT_PRESETS:
         raise ConfigError(f"no preset is called {preset!r}: there are {', '.join(AGENT_PRESETS)}")
+    decide(None, use_docker)  # what cannot be had leaves no empty session
     workspace = None if workspace_name is None else Path.cwd() / workspace_name
     own: dict[str, Any] = {} if confirm_bash is None else {"confirm_bash": confirm_bash}
     log = stored_log(workspace)
@@ -68,7 +89,9 @@ def run_interactive(
             log=log,
             **own,
         )
-        CliSession(agent).run()
+        session = CliSession(agent)
+        session.hint = " (made for this session; --cwd works where you are)" if made_up else ""
+        session.run()
     finally:
         if made_up is not None:
             _leave(made_up)

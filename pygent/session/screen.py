@@ -6,7 +6,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from ..display import Display
-from ..events import Delta, Event
+from ..events import Delta, Event, ToolStarted
 
 __all__ = ["Screen"]
 
@@ -35,10 +35,15 @@ class Screen:
         self._unsubscribe()
 
     def _show(self, event: Event | Delta) -> None:
-        if self.gone is not None:
+        if self.gone is not None or _is_question(event):
             return
         try:
             self._display.show(event)
         except OSError as error:
             self.gone = error
             self._agent.cancel()
+
+
+def _is_question(event: Event | Delta) -> bool:
+    """Whether the session itself shows this: the model's questions, once the turn is over."""
+    return isinstance(event, ToolStarted) and event.name == "ask_user"

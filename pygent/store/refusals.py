@@ -9,7 +9,7 @@ __all__ = ["exists_already", "no_session", "number_taken", "taken_over"]
 
 def no_session(session: str) -> SessionNotFound:
     """Return the error for a session that is not there."""
-    return SessionNotFound(f"no session {session!r}: `pygent sessions` lists those there are")
+    return SessionNotFound(f"no session {session!r}: `pygent sessions list` shows those there are")
 
 
 def exists_already(session: str) -> StoreError:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Self
 
 from ..config import number, whole_number
-from ..errors import PygentError, StoreError, ToolError
+from ..errors import ConfigError, PygentError, StoreError, ToolError
 from ..events import Event, TaskEnded, TaskStarted
 from ..persona import Persona
 from ..tools import CallContext
@@ -40,6 +40,8 @@ class TaskManager:
         max_depth: int = 1,
     ) -> None:
         self.agent_factory = agent_factory
+        if not isinstance(max_tasks, int | None) or (max_tasks is not None and max_tasks < 0):
+            raise ConfigError(f"max_tasks is {max_tasks!r}: give a whole number, or None")
         self.max_tasks = whole_number("PYGENT_MAX_TASKS", 3) if max_tasks is None else max_tasks
         self.queue = queue
         self.max_depth = max_depth
@@ -174,6 +176,8 @@ class TaskManager:
     def _make(
         self, prompt: str, parent_rt: Any, files: Iterable[str], depth: int, persona: Any
     ) -> Task:
+        if isinstance(files, str):
+            raise ToolError(f"files is {files!r}: give a list, [{files!r}]")
         agent = make_child(self.agent_factory, self._personas.choose(persona), parent_rt, depth)
         for path in files:
             if copy_file(parent_rt, agent.runtime, path) is None:

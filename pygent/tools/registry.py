@@ -114,9 +114,10 @@ class Registry:
 
 def _check(tool: Tool) -> None:
     """Refuse what no model could call, or what could not be run."""
-    if not (isinstance(tool.name, str) and _NAME.fullmatch(tool.name)):
+    name: Any = tool.name
+    if not (isinstance(name, str) and _NAME.fullmatch(name)):
         raise ConfigError(
-            f"{tool.name!r:.80} is no name for a tool: "
+            f"{name!r:.80} is no name for a tool: "
             "servers take letters, digits, - and _, at most 64; give it one with name="
         )
     if not callable(tool.func):

@@ -30,7 +30,7 @@ def tool_from_function(
     """
     parameters = list(inspect.signature(func).parameters.values())
     title = str(name or getattr(func, "__name__", type(func).__name__))
-    hints = get_type_hints(_written(func), include_extras=True)
+    hints = _hints(title, _written(func))
     takes_runtime = bool(parameters) and _is_runtime(parameters[0].name, hints)
     fields = _fields(title, hints, parameters[1:] if takes_runtime else parameters)
     summary, notes = _docstring(func)
@@ -46,6 +46,20 @@ def tool_from_function(
         takes_runtime=takes_runtime,
         check=_checker(model),
     )
+
+
+def _hints(title: str, func: Callable[..., Any]) -> dict[str, Any]:
+    try:
+        return get_type_hints(func, include_extras=True)
+    except NameError:
+        pass
+    try:  # `Runtime` is often imported for type checkers alone
+        return get_type_hints(func, localns={"Runtime": Runtime}, include_extras=True)
+    except NameError as error:
+        raise ConfigError(
+            f"tool {title} has a type that is not known when it is registered: {error}; "
+            "import it outside of `if TYPE_CHECKING`"
+        ) from None
 
 
 def _is_runtime(name: str, hints: dict[str, Any]) -> bool:

@@ -110,8 +110,9 @@ def test_a_python_tool_that_asks_its_scope(tmp_path, limit):
     assert ends(agent) == ["cancelled"]
 
 
-def test_a_python_tool_that_does_not_is_left_behind(tmp_path):
-    """Where there is a limit, and so a thread of its own, `cancel` does not wait for it."""
+@pytest.mark.parametrize("limit", [{}, {"max_time": 60}], ids=["endless", "limited"])
+def test_a_python_tool_that_does_not_is_left_behind(tmp_path, limit):
+    """Outside of the main thread `cancel` does not wait for it, with or without a limit."""
     begun, release = threading.Event(), threading.Event()
 
     def rude(rt):
@@ -120,7 +121,7 @@ def test_a_python_tool_that_does_not_is_left_behind(tmp_path):
 
     register_tool("rude", "", NOTHING, rude)
     agent = make(Scripted(calls(call("rude")), "fine"), tmp_path)
-    worker = threading.Thread(target=agent.run, args=("go",), kwargs={"max_time": 60})
+    worker = threading.Thread(target=agent.run, args=("go",), kwargs=limit)
     worker.start()
     until(begun.is_set)
     agent.cancel()
@@ -130,3 +131,19 @@ def test_a_python_tool_that_does_not_is_left_behind(tmp_path):
     assert ends(agent) == ["cancelled"]
     assert "unknown" in answers(agent)[0]
     assert agent.run("again").content == "fine"
+
+
+def test_a_python_model_is_left_behind(tmp_path):
+    """A request of somebody else's making does not hold a turn that was cancelled."""
+    begun, release = threading.Event(), threading.Event()
+
+    def hang(_):
+        begun.set()
+        release.wait(30)
+        return {"role": "assistant", "content": "late"}
+
+    agent = make(Scripted(hang, "fine"), tmp_path)
+    cancelled_when(agent, begun.is_set)
+    release.set()
+    assert agent.run("again").content == "fine"
+    assert "late" not in [m.get("content") for m in agent.history]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import stat
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from pygent.agent import Agent
 from pygent.errors import PygentError
 from tests.agent.models import Scripted, call, calls, make
 
@@ -152,3 +154,18 @@ def test_the_made_up_workspace_goes_with_cleanup(tmp_path):
     agent.run("go")
     agent.runtime.cleanup()
     assert not list((tmp_path / "tmp").iterdir())
+
+
+def test_an_agent_that_is_replaced_goes_on_with_its_files(tmp_path):
+    """`dataclasses.replace` makes another agent of the same conversation; nothing is there twice."""
+    files = {"history_file": tmp_path / "h.json", "log_file": tmp_path / "messages.log"}
+    first = Agent(model=Scripted("one", "two"), workspace=tmp_path, display=False, **files)
+    first.run("go")
+    second = dataclasses.replace(first, model_name="other")
+    assert second.runtime is first.runtime
+    second.run("again")
+    written = json.loads(files["history_file"].read_text())
+    assert written == [dict(m) for m in second.history]
+    assert [m["content"] for m in written[1:]] == ["go", "one", "again", "two"]
+    assert len(files["log_file"].read_text().splitlines()) == 5
+    second.close()

@@ -78,10 +78,12 @@ def test_during_a_command(tmp_path, way):
         hang = "echo one; (setsid sleep 97 & echo $! >> pids); echo $$ >> pids; sleep 98"
         reply = calls(call("bash", "a", cmd=hang, timeout=90), call("bash", "b", cmd="touch ran"))
         agent = Agent(model=Scripted(reply, "fine"), display=False)
-        folder = agent.runtime.base_dir
+        folder, shown = agent.runtime.base_dir, []
+        agent.log.subscribe(lambda item: item.type == "delta" and shown.append(item.text))
         def begun():
             path = folder / "pids"
-            return path.exists() and len(path.read_text().split()) == 2
+            there = path.exists() and len(path.read_text().split()) == 2
+            return there and "one" in "".join(shown).split()
         interrupt_when(begun)
         told = interrupted(agent, {way!r})
         pids = [int(pid) for pid in (folder / "pids").read_text().split()]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 
 from pygent.errors import ReplyError
@@ -121,6 +123,25 @@ def test_leaving_in_the_middle_of_a_reply_closes_the_models_stream(tmp_path):
     assert ends(agent) == ["cancelled"]
     failed = [e for e in agent.log.events() if e.type == "model_failed"]
     assert [e.partial for e in failed] == ["a"]
+
+
+def test_a_stream_that_hangs_is_left_behind(tmp_path):
+    """Its deadline ends the turn as any other does, though the stream still runs."""
+    release = threading.Event()
+
+    class Hanging(Streaming):
+        def stream(self, messages, model, tools=None):
+            yield Delta("text", "a")
+            release.wait(60)
+            yield Message("assistant", "late")
+
+    agent = make(Hanging("in time"), tmp_path)
+    try:
+        items = list(agent.stream("go", step_timeout=0.3))
+        assert items[-1].reason == "timeout"
+        assert agent.step("again").content == "in time"
+    finally:
+        release.set()
 
 
 def test_tool_calls_can_be_streamed(tmp_path):

@@ -60,7 +60,9 @@ def test_the_table_tells_medians_and_their_spread() -> None:
     assert "| 2 (1 to 3) | 1 (0.50 to 1.50) | 2.00 |" in text
 
 
-def test_the_document_is_written_between_its_marks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_document_is_written_between_its_marks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Writing the numbers down leaves the text around them as it is, also the second time."""
     monkeypatch.setattr(command, "draw_steps", lambda samples, path: True)
     document = tmp_path / "benchmarks.md"

@@ -1,5 +1,6 @@
 """A scope stops what runs in it: when it is told to, and when its time is up."""
 
+import math
 import threading
 import time
 
@@ -111,3 +112,11 @@ def test_many_deadlines_in_many_threads():
     for thread in threads:
         thread.join()
     assert all(0.04 + 0.01 * n <= took < 3 for n, took in waits)
+
+
+@pytest.mark.parametrize("far", [1e10, 1e300, math.inf])
+def test_a_deadline_that_is_too_far_for_a_clock(far):
+    """It is none in practice, and those that come after it hold."""
+    with CancelScope(far).stopping(lambda: None):
+        assert wait_in(CancelScope(0.1)) < 2
+    assert wait_in(CancelScope(0.1)) < 2

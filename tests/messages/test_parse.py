@@ -1,11 +1,12 @@
 """Messages are read from whatever a model or a file has."""
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from types import SimpleNamespace
 
 import pytest
 
-from pygent.messages import Message, ToolCall, ToolCallFunction, parse_message
+from pygent.messages import History, Message, ToolCall, ToolCallFunction, parse_message
 
 CALL = {"id": "1", "type": "function", "function": {"name": "bash", "arguments": "{}"}}
 
@@ -76,3 +77,34 @@ def test_a_message_reads_like_a_dictionary():
     assert "tool_calls" not in message
     assert dict(message) == {"role": "assistant", "content": "hi"}
     assert str(message) == "hi"
+
+
+def test_a_message_is_a_mapping():
+    """So the official client takes it, and a conversation of it, as it is."""
+    message = Message("assistant", "hi")
+    assert isinstance(message, Mapping)
+    assert dict(message.items()) == dict(message)
+    assert list(message.values()) == ["assistant", "hi"]
+    assert len(message) == 2
+
+
+def test_a_mapping_that_is_a_message_stays_one():
+    """In a history it is a `Message`, with its fields."""
+    history = History()
+    history.append(Message("assistant", "hi"))
+    assert history[0].content == "hi"
+
+
+@pytest.mark.parametrize("form", ["mapping", "object", "dumped"])
+def test_of_a_whole_completion_the_first_choice_counts(form):
+    """A model may return all that the client gave it; usage and finish reason are kept."""
+    choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "a"}}
+    raw = {"id": "1", "choices": [choice, {}], "usage": {"total_tokens": 3}}
+    forms = {
+        "mapping": raw,
+        "object": SimpleNamespace(**{**raw, "choices": [SimpleNamespace(**choice)]}),
+        "dumped": SimpleNamespace(model_dump=lambda: raw),
+    }
+    message = parse_message(forms[form])
+    assert message == Message("assistant", "a")
+    assert (message.usage, message.finish_reason) == ({"total_tokens": 3}, "stop")

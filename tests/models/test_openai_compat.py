@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 
 import pytest
@@ -105,6 +106,28 @@ def test_a_stream_that_is_cut(server):
     assert next(chunks).choices[0].delta.content == "a"
     with pytest.raises(ReplyError, match="cut off"):
         next(chunks)
+
+
+def test_a_reply_that_comes_whole_although_a_stream_was_asked_for(server):
+    """It is one chunk; an error that comes so is told as one."""
+    call = {**CALL["tool_calls"][0], "id": "1"}
+    message = {"role": "assistant", "content": "whole", "tool_calls": [call]}
+    server.add(Reply(body=json.dumps({"choices": [{"message": message, "finish_reason": "x"}]})))
+    (chunk,) = chat.completions.create("m", ASKED, stream=True)
+    (choice,) = chunk.choices
+    assert (choice.delta.content, choice.finish_reason) == ("whole", "x")
+    assert [(c.index, c.id) for c in choice.delta.tool_calls] == [(0, "1")]
+    server.add(Reply(body=json.dumps({"error": {"message": "no such thing"}})))
+    with pytest.raises(APIError, match="no such thing"):
+        list(chat.completions.create("m", ASKED, stream=True))
+
+
+@pytest.mark.parametrize("other", [None, {"message": "text"}, {"message": {"tool_calls": 5}}])
+def test_a_further_choice_that_is_none(server, other):
+    """What cannot be read is a `ReplyError`, wherever it stands."""
+    server.add(Reply(body={"choices": [{"message": {"content": "fine"}}, other]}))
+    with pytest.raises(ReplyError, match="choice"):
+        chat.completions.create("m", ASKED)
 
 
 def test_ones_own_stream_options_win(server):

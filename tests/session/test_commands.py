@@ -87,7 +87,9 @@ def test_banned_commands(said, agent):
     assert said("/banned", "add rm") == "Added rm\n"
     assert "command 'rm' disabled" in agent.runtime.bash("rm x")
     assert said("/banned", "remove rm") == "Removed rm\n"
-    assert said("/banned", "remove rm") == "rm not banned\n"
+    assert said("/banned", "remove rm") == "rm not banned; /banned lists those that are\n"
+    assert said("/banned", "remove dd") == "Removed dd\n"
+    assert said("/banned") == "no command is banned\n"
     assert "usage" in said("/banned", "add")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from dataclasses import dataclass
 from enum import Enum
 from typing import Annotated, Any, Literal, Optional
@@ -11,6 +12,7 @@ import pydantic
 import pytest
 
 from pygent.errors import ConfigError
+from pygent.runtime import Runtime
 from pygent.tools import REGISTRY, TOOL_SCHEMAS, TOOLS, Effect, execute_tool, register_tool, tool
 from tests.agent.models import raw_call
 
@@ -244,7 +246,72 @@ def test_what_cannot_be_a_tool_is_named():
         register_tool("wrong", "", {"type": "array"}, lambda rt: None)
     with pytest.raises(ConfigError, match="effect class"):
         register_tool("wrong", "", NOTHING, lambda rt: None, effect="magic")
+    with pytest.raises(ConfigError, match="function"):
+        register_tool("wrong", "", NOTHING, "no function")
     assert "wrong" not in TOOLS
+
+
+@pytest.mark.parametrize("name", ["", "two words", "x" * 65, 5], ids=repr)
+def test_a_name_that_servers_refuse_is_refused(name):
+    """One such name would fail every request that offers it."""
+    with pytest.raises(ConfigError, match="no name for a tool"):
+        register_tool(name, "", NOTHING, lambda rt: None)
+    assert name not in TOOLS
+
+
+def test_a_lambda_needs_a_name():
+    """What it is called by itself is no name."""
+    with pytest.raises(ConfigError, match="name="):
+        tool(lambda: 1)
+    tool(name="one")(lambda: 1)
+    assert run("one") == "1"
+
+
+def test_an_async_function_is_refused():
+    """It would never run: tools are called without an event loop."""
+
+    async def later(x: int) -> int:
+        return x
+
+    with pytest.raises(ConfigError, match=r"asyncio\.run"):
+        tool(later)
+    with pytest.raises(ConfigError, match=r"asyncio\.run"):
+        register_tool("later", "", NOTHING, later)
+    assert "later" not in TOOLS
+
+
+def test_the_runtime_is_known_by_its_type():
+    """Whatever the first parameter is called, also where only type checkers know the type."""
+
+    @tool
+    def by_type(where: Runtime, what: str) -> str:
+        return f"{what} {where}"
+
+    assert set(schema_of("by_type")["parameters"]["properties"]) == {"what"}
+    assert run("by_type", what="hi").startswith("hi ")
+
+    def quoted(rt, what):
+        return what
+
+    quoted.__annotations__ = {"rt": "Runtime", "what": "str"}
+    quoted.__globals__.pop("Elsewhere", None)
+    tool(quoted)
+    assert set(schema_of("quoted")["parameters"]["properties"]) == {"what"}
+
+
+def test_types_that_cannot_be_told_are_named():
+    """One that JSON has no word for, and one that is not there."""
+
+    def odd(x):
+        return x
+
+    odd.__annotations__ = {"x": threading.Lock().__class__}
+    with pytest.raises(ConfigError, match="odd has a parameter that JSON cannot express"):
+        tool(odd)
+    odd.__annotations__ = {"x": "NotThere"}
+    with pytest.raises(ConfigError, match="'NotThere' is not defined"):
+        tool(odd)
+    assert "odd" not in TOOLS
 
 
 def test_a_method_and_a_callable_object():

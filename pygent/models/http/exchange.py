@@ -203,7 +203,10 @@ class Exchange:
     def _unreachable(self, exc: Exception) -> APIError:
         shown = self.source.shown
         if isinstance(exc, httpcore2.ConnectError):
-            return self.source.failed(f"cannot connect to {shown}: {_text(exc)}")
+            return self.source.failed(
+                f"cannot connect to {shown}: {_text(exc)}; does the server run, and does "
+                "OPENAI_BASE_URL name it?"
+            )
         if isinstance(exc, httpcore2.ProxyError):
             return self.source.failed(f"the proxy refused to connect to {shown}: {_text(exc)}")
         if isinstance(exc, httpcore2.LocalProtocolError):
