@@ -24,6 +24,11 @@ def check_fields(agent: Agent) -> None:
         value = getattr(given, name)
         if isinstance(value, str):
             raise ConfigError(f"{name} is {value!r}: give a list, [{value!r}]")
+    if given.model is not None and not callable(getattr(given.model, "chat", None)):
+        raise ConfigError(
+            f"model is {given.model!r:.80}: give an object with chat(messages, model, tools); "
+            "a name goes into model_name="
+        )
     if not (isinstance(given.model_name, str) and given.model_name):
         raise ConfigError(f"model_name is {given.model_name!r}: give the name of a model")
     if not isinstance(given.confirm_bash, bool):

@@ -1,4 +1,4 @@
-"""The loop. Read `turn`, `step`, and then `answer_calls` in `calls`: that is all of it.
+"""The loop. Read `turn`, `work`, `step`, and then `answer_calls` in `calls`: that is all of it.
 
 All of them are generators of events. An event is recorded in the log before it is yielded, so
 whoever reads them only watches. A scope is current around each blocking call, never across a
@@ -49,23 +49,11 @@ class Limits:
 def turn(
     agent: Agent, text: str | None, scope: CancelScope, limits: Limits, role: str = "user"
 ) -> Events[Message | None]:
-    """Work on one message until the model is done or a limit is reached."""
-    reply: Message | None = None
+    """Work on one message, and record how that ended; returns the last reply."""
+    since = agent.log.state.seq
     cut: Cancelled | None = None
     try:
-        yield from _open(agent, text, role)
-        reason, plain, empty = "max_steps", 0, 0
-        for number in range(limits.max_steps):
-            if number and plain:
-                yield agent.log.append(_message(EMPTY if empty else "continue"))
-            reply, over = yield from _bounded_step(agent, scope, limits)
-            has_calls = reply is not None and bool(reply.tool_calls)
-            plain = 0 if has_calls else plain + 1
-            empty = 0 if has_calls or (reply is not None and reply.content) else empty + 1
-            ending = over or _plain_ending(limits, plain, empty)
-            if ending:
-                reason = ending
-                break
+        reason = yield from work(agent, text, scope, limits, role)
     except TimedOut as error:
         reason, cut = "timeout", error
     except Cancelled as error:
@@ -81,7 +69,26 @@ def turn(
         agent.log.append(TurnEnded(reason=_cut_short(error), error=str(error) or None))
         raise
     yield from _close(agent, reason, cut)
-    return reply
+    return _last_reply(agent, since)
+
+
+def work(
+    agent: Agent, text: str | None, scope: CancelScope, limits: Limits, role: str
+) -> Events[str]:
+    """Take steps until the model is done or a limit is reached; returns which."""
+    yield from _open(agent, text, role)
+    plain, empty = 0, 0
+    for _ in range(limits.max_steps):
+        if plain:
+            yield agent.log.append(_message(EMPTY if empty else "continue"))
+        reply, over = yield from _bounded_step(agent, scope, limits)
+        has_calls = reply is not None and bool(reply.tool_calls)
+        plain = 0 if has_calls else plain + 1
+        empty = 0 if has_calls or (reply is not None and reply.content) else empty + 1
+        ending = over or _plain_ending(limits, plain, empty)
+        if ending:
+            return ending
+    return "max_steps"
 
 
 def _close(agent: Agent, reason: str, cut: Cancelled | None) -> Events[None]:
@@ -136,6 +143,16 @@ def _plain_ending(limits: Limits, plain: int, empty: int) -> str | None:
         return "answer"
     if limits.max_plain_replies is not None and plain >= limits.max_plain_replies:
         return "max_replies"
+    return None
+
+
+def _last_reply(agent: Agent, since: int) -> Message | None:
+    """Return the last reply of this turn, also of one whose calls were cut short."""
+    for entry in reversed(agent.log.history):
+        if getattr(entry, "seq_", 0) <= since:
+            return None
+        if isinstance(entry, Message):
+            return entry
     return None
 
 

@@ -63,6 +63,9 @@ def ending_of(error: BaseException) -> Ending:
             return Ending(3, "error_config", text)
         case PygentError():
             return Ending(1, "error_during_execution", text)
+        case OSError() if error.strerror:
+            name = f"{error.filename}: " if error.filename else ""
+            return Ending(1, "error_during_execution", f"{name}{error.strerror.lower()}")
     return Ending(1, "error_during_execution", f"{type(error).__name__}: {text}")
 
 

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .. import config, models
+from .. import config, models, tools
 from ..errors import APIError, ConfigError
 from ..models import OpenAIModel
 from ..models.endpoint import DEFAULT_BASE_URL, resolve, setting
@@ -54,6 +54,11 @@ def prepare(options: Options) -> str | None:
             streams.tell(f"from the snapshot: {', '.join(taken)}")
     if options.pyconfig is not None:
         _run_file(options.pyconfig)
+    for name in options.omit_tool:
+        if name not in tools.TOOLS:
+            raise ConfigError(
+                f"--omit-tool {name}: no tool is called that: there are {', '.join(sorted(tools.TOOLS))}"
+            )
     return current_dir() if options.cwd else workspace
 
 

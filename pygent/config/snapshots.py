@@ -43,7 +43,7 @@ def load_snapshot(path: PathLike) -> Path:
     Only the listed settings are taken, and none that is set already.
     """
     folder = Path(path).expanduser()
-    if not folder.is_dir():
+    if not any((folder / part).exists() for part in ("workspace", "env.json")):
         raise ConfigError(f"no snapshot at {folder}: give the directory that /save made")
     for name, value in _settings(folder / "env.json").items():
         if name in SETTINGS:

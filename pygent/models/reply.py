@@ -39,7 +39,7 @@ def read_completion(body: bytes, source: Source) -> dict[str, Any]:
     if message is None:
         raise source.empty("message is null", body)
     if not isinstance(message, dict) or any(map(_is_no_choice, choices[1:])):
-        raise source.unusable("the server sent JSON that is no reply: a choice has no message", body)
+        raise source.unusable("the server sent JSON that is no reply: message is no object", body)
     return completion
 
 

@@ -213,3 +213,20 @@ def test_no_threads_pile_up(tmp_path):
         agent.run("go", max_time=20, step_timeout=10)
     until(lambda: threading.active_count() <= before, "the end of the threads")
     assert os.getpid()
+
+
+@pytest.mark.parametrize("way", ["run", "run_until_stop"])
+def test_the_reply_whose_call_was_cut_short_is_returned(tmp_path, way):
+    """A limit in the middle of a call does not lose what the model had said."""
+    agent = make(Scripted(calls(call("bash", "a", cmd="sleep 50"))), tmp_path)
+    reply = getattr(agent, way)("go", max_time=0.3)
+    assert reply is not None
+    assert [c.id for c in reply.tool_calls] == ["a"]
+
+
+def test_a_turn_without_a_reply_returns_none(tmp_path, release):
+    """What an earlier turn said is not taken for an answer."""
+    silent = Scripted("first", lambda *_: release.wait(5))
+    agent = make(silent, tmp_path)
+    assert agent.run("one").content == "first"
+    assert agent.run("two", max_time=0.2) is None

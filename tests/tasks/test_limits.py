@@ -6,6 +6,7 @@ import threading
 
 import pytest
 
+from pygent.errors import ConfigError, ToolError
 from pygent.runtime import Runtime
 from pygent.task_manager import TaskManager
 from pygent.task_tools import set_task_manager
@@ -139,3 +140,17 @@ def test_max_depth_is_exact(tmp_path, depth):
         deepest = max(manager.tasks.values(), key=lambda t: t.agent.runtime.task_depth)
         assert answers(deepest.agent) == ["error: delegation not allowed in sub-tasks"]
         set_task_manager(None)
+
+
+@pytest.mark.parametrize("wrong", [-1, "3", 2.5])
+def test_a_number_of_tasks_that_is_none(wrong):
+    """It is named at once, and not when the first task is started."""
+    with pytest.raises(ConfigError, match="max_tasks is"):
+        TaskManager(max_tasks=wrong)
+
+
+def test_one_file_that_is_no_list(parent):
+    """A text is not taken for a list of letters."""
+    manager = TaskManager(lambda: make("never", None))
+    with pytest.raises(ToolError, match=r"\['a\.txt'\]"):
+        manager.start_task("go", parent, files="a.txt")
