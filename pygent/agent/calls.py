@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..cancel import CancelScope
-from ..errors import Cancelled, TimedOut
+from ..errors import Cancelled, PygentError, TimedOut
 from ..events import Delta, MessageAdded, ToolFinished, ToolStarted
 from ..messages import Message, ToolCall
 from ..tools import CallContext, Effect, Outcome, Tool, run_tool, unknown_tool
@@ -180,6 +180,8 @@ def _execute(agent: Agent, item: Prepared, scope: CancelScope) -> Outcome:
             return invoke(run, scope, honours_cancel=tool.honours_cancel)
     except Cancelled as error:
         return _cut_short(error)
+    except (PygentError, OSError) as error:  # the workspace cannot be used, so it has no lock
+        return Outcome(f"[error] {error}", "error")
 
 
 def _cut_short(error: Cancelled) -> Outcome:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..errors import ConfigError
 from ..events import MessageAdded, SystemChanged
 from ..system_message import build_system_msg, current_builder
 from ..tools import REGISTRY
@@ -65,10 +66,14 @@ class Prompt:
         agent, hidden = self._agent, self._hidden()
         self._built_from = self._key()
         if agent.system_message_builder is not None:
-            agent.system_msg = agent.system_message_builder(agent.persona, hidden)
+            built: Any = agent.system_message_builder(agent.persona, hidden)
         else:
-            agent.system_msg = build_system_msg(agent.persona, hidden, schemas=agent.schemas())
-        self._built = agent.system_msg
+            built = build_system_msg(agent.persona, hidden, schemas=agent.schemas())
+        if not isinstance(built, str):
+            raise ConfigError(
+                f"the system message builder returned {built!r:.80}: let it return a text"
+            )
+        self._built = agent.system_msg = built
 
     def _hidden(self) -> list[str]:
         """Name what the registry offers and this agent has not: builders know only those."""

@@ -53,6 +53,8 @@ class TextOutput:
         self._end_of_piece()
         if ending.error:
             streams.tell(f"pygent: {ending.error}")
+        elif ending.subtype == "interrupted" and sys.stderr.isatty():
+            streams.tell("\npygent: interrupted")  # on a line of its own, not behind the ^C
 
     def _reply(self, item: ModelReplied) -> None:
         content = item.message.get("content")

@@ -50,8 +50,8 @@ def _sandbox(event: SandboxChosen) -> str:
     if event.asked_for is not None:
         return f"sandbox {event.tier}: commands are not isolated ({event.asked_for})"
     return (
-        f"sandbox {event.tier}: commands are NOT isolated: they run on this machine, as you "
-        f"(--sandbox {event.tier} says that you mean it)"
+        f"sandbox {event.tier}: commands are NOT isolated; --sandbox {event.tier} says that "
+        "you mean it"
     )
 
 

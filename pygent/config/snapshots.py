@@ -42,7 +42,8 @@ def load_snapshot(path: PathLike) -> Path:
 
     Only the listed settings are taken, and none that is set already.
     """
-    folder = Path(path).expanduser()
+    # The settings outlive a change of the current directory.
+    folder = Path(path).expanduser().absolute()
     if not any((folder / part).exists() for part in ("workspace", "env.json")):
         raise ConfigError(f"no snapshot at {folder}: give the directory that /save made")
     for name, value in _settings(folder / "env.json").items():

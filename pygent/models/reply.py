@@ -60,7 +60,7 @@ def make_message(raw: Mapping[str, Any], usage: Any, finish_reason: Any, source:
     message.usage = dict(usage) if isinstance(usage, Mapping) else None
     message.finish_reason = finish_reason if isinstance(finish_reason, str) else None
     if not (message.content or message.tool_calls or message.extra.get("refusal")):
-        raise _empty(message, source)
+        raise _empty(message, source, str(raw))
     return message
 
 
@@ -89,11 +89,11 @@ def _fault(raw: Mapping[str, Any]) -> str:
     return ""
 
 
-def _empty(message: Message, source: Source) -> ReplyError:
+def _empty(message: Message, source: Source, body: str) -> ReplyError:
     why = f"it ended with {message.finish_reason!r}" if message.finish_reason else "no content"
     thought = any("reasoning" in name for name in message.extra)
     also = ", after reasoning alone" if thought else ""
-    return source.empty(f"{why}{also}")
+    return source.empty(f"{why}{also}", body)
 
 
 def _kind(value: Any) -> str:

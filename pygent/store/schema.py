@@ -77,6 +77,12 @@ def connect(path: Path, *, read_only: bool) -> tuple[sqlite3.Connection, int]:
         if not read_only:
             _set_up(connection)
         found = int(connection.execute("PRAGMA user_version").fetchone()[0])
+    except UnicodeDecodeError:
+        connection.close()
+        # SQLite quotes what is broken, and Python cannot read the quotation.
+        damage = sqlite3.DatabaseError("malformed database schema")
+        damage.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
+        raise damage from None
     except BaseException:
         connection.close()
         raise

@@ -40,9 +40,7 @@ class TaskManager:
         max_depth: int = 1,
     ) -> None:
         self.agent_factory = agent_factory
-        if not isinstance(max_tasks, int | None) or (max_tasks is not None and max_tasks < 0):
-            raise ConfigError(f"max_tasks is {max_tasks!r}: give a whole number, or None")
-        self.max_tasks = whole_number("PYGENT_MAX_TASKS", 3) if max_tasks is None else max_tasks
+        self.max_tasks = _count(max_tasks)
         self.queue = queue
         self.max_depth = max_depth
         self.tasks: dict[str, Task] = {}
@@ -229,6 +227,15 @@ class TaskManager:
         finally:
             task.done = True
             self._release()
+
+
+def _count(given: Any) -> int:
+    """Return how many tasks may work at once: as it was given, as the setting says, or 3."""
+    if given is None:
+        return whole_number("PYGENT_MAX_TASKS", 3)
+    if not isinstance(given, int) or given < 0:
+        raise ConfigError(f"max_tasks is {given!r}: give a whole number, or None")
+    return given
 
 
 def _seconds(given: float | None, setting: str, default: float) -> float:

@@ -243,3 +243,15 @@ def test_the_intent_of_an_irreversible_call_is_on_the_disk(tmp_path):
     agent.log.append = spy
     agent.run("go")
     assert synced == {"pay": True, "glob": False}
+
+
+@pytest.mark.parametrize("wrong", [{"workspace": "file"}, {"initial_files": ["nowhere"]}], ids=str)
+def test_a_workspace_that_cannot_be_used_is_told_to_the_model(tmp_path, wrong):
+    """Each call is answered with the reason, and the loop goes on."""
+    (tmp_path / "file").write_text("no folder")
+    made = {"workspace": tmp_path / "file"} if "workspace" in wrong else wrong
+    reply = calls(call("bash", "a", cmd="true"), call("glob", "b", pattern="*"))
+    agent = make(Scripted(reply, "ok"), None, runtime=Runtime(use_docker=False, **made))
+    assert agent.run("go").content == "ok"
+    assert all(answer.startswith("[error]") for answer in answers(agent))
+    assert len(answers(agent)) == 2

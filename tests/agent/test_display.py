@@ -136,6 +136,23 @@ def test_long_output_is_capped():
     assert "[…]" in pieces
 
 
+def test_the_end_of_long_output_is_shown():
+    """What was cut off while it came is followed by its last lines: mostly those say how it went."""
+    lines = [f"line {number}\n" for number in range(10_000)]
+    out = shown(
+        *[Delta("output", line, call="1") for line in lines],
+        ToolFinished(call="1", name="bash", content="".join(lines) + "[exit code 1]"),
+        replied("done"),
+    )
+    assert "[…]\nline 9989\n" in out
+    assert out.endswith("line 9999\n[exit code 1]\nPygent: done\n")
+
+
+def test_letters_that_belong_together_stay_together():
+    """Joiners are part of words and of emoji."""
+    assert shown(replied("👩\u200d👧 a\u200cb")) == "Pygent: 👩\u200d👧 a\u200cb\n"
+
+
 def test_a_streamed_command_is_shown_once():
     """The end of a call whose output was seen is not the output again."""
     out = shown(

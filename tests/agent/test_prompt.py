@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from pygent.errors import ConfigError
 from pygent.models import OpenAIModel
 from pygent.persona import Persona
 from pygent.system_message import build_system_msg, set_system_message_builder
@@ -113,6 +114,15 @@ def test_builders(tmp_path):
     set_system_message_builder(None)
     other.step("x")
     assert other.history[0]["content"].startswith("You are Pygent")
+
+
+def test_a_builder_that_returns_no_text_is_named(tmp_path):
+    """An agent's own, or that of all: no server takes such a message."""
+    with pytest.raises(ConfigError, match="builder returned None"):
+        make("never", tmp_path, system_message_builder=lambda persona, disabled: None)
+    set_system_message_builder(lambda persona, disabled: 5)
+    with pytest.raises(ConfigError, match="builder returned 5"):
+        make("never", tmp_path)
 
 
 def test_the_default_persona_comes_from_the_settings(tmp_path, monkeypatch):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from pygent import Agent
 from pygent.errors import ConfigError
 from pygent.tools import TOOL_SCHEMAS, TOOLS, Tool, register_tool, remove_tool
 from tests.agent.models import Scripted, answers, call, calls, make
@@ -91,6 +92,13 @@ def test_what_is_no_tool_is_named(tmp_path, wrong):
     """The error names the value and what can be given."""
     with pytest.raises(ConfigError, match=repr(wrong)):
         make("x", tmp_path, tools=[wrong])
+
+
+@pytest.mark.parametrize("wrong", ["gpt-4.1", len, object])
+def test_what_is_no_model_is_named(wrong):
+    """A model's name, or a function, in the place of a model is told before anything is asked."""
+    with pytest.raises(ConfigError, match="a name goes into model_name="):
+        Agent(model=wrong)
 
 
 def test_disabled_tools_are_that_agents_alone(tmp_path):

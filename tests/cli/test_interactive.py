@@ -214,6 +214,23 @@ def test_the_loop_in_a_terminal(terminal, serve, pygent):
 
 
 @pytest.mark.needs("tmux")
+def test_what_is_pasted_is_one_message(terminal, serve):
+    """Lines that are pasted at once are one message, not several."""
+    server = serve("I see.")
+    screen = terminal("--cwd")
+    screen.wait(">>>")
+    screen("set-buffer", "one\ntwo")
+    screen("paste-buffer", "-p")
+    screen.wait("two")
+    screen("send-keys", "Enter")
+    screen.wait("Pygent: I see.")
+    assert server.requests[0]["messages"][-1]["content"] == "one\ntwo"
+    screen("send-keys", "C-d")
+    screen.wait("ended with 0")
+    assert "The session is kept: pygent sessions show " in screen.screen()
+
+
+@pytest.mark.needs("tmux")
 def test_confirming_in_a_terminal(terminal, serve, pygent):
     """A command waits for the user's yes; Ctrl-C at the question is a no; Ctrl-D ends with 0."""
     serve(call("bash", cmd="touch one"), "a", call("bash", cmd="touch two"), "b")

@@ -51,6 +51,16 @@ def test_a_snapshot_is_saved_and_gone_on_from(agent, tmp_path, monkeypatch):
     assert (workspace / "foo.txt").exists()
 
 
+def test_a_snapshot_is_found_from_anywhere(agent, tmp_path, monkeypatch):
+    """A snapshot that was named relative to a folder is still there in another one."""
+    agent.step("hi")
+    monkeypatch.chdir(tmp_path)
+    save_snapshot(agent, "save")
+    assert load_snapshot("save") == tmp_path / "save" / "workspace"
+    assert os.environ["PYGENT_WORKSPACE"] == str(tmp_path / "save" / "workspace")
+    assert os.environ["PYGENT_HISTORY_FILE"] == str(tmp_path / "save" / "history.json")
+
+
 def test_no_secret_is_saved(agent, tmp_path, monkeypatch):
     """Neither a key nor anything that is named like one, nor an address with a password."""
     for name in ("OPENAI_API_KEY", "PYGENT_TOKEN", "PYGENT_SECRET_X", "PYGENT_PASSWORD"):
@@ -98,6 +108,9 @@ def test_a_broken_snapshot_is_told(tmp_path, text):
         load_snapshot(tmp_path)
     with pytest.raises(ConfigError, match="no snapshot"):
         load_snapshot(tmp_path / "nowhere")
+    (tmp_path / "some folder").mkdir()
+    with pytest.raises(ConfigError, match="no snapshot"):
+        load_snapshot(tmp_path / "some folder")
 
 
 def test_a_snapshot_of_other_work_is_left_alone(agent, tmp_path):

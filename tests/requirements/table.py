@@ -30,6 +30,13 @@ ROWS = {
             probes.ordinary_user,
             apt=("util-linux",),
         ),
+        Row(
+            "private_mounts",
+            "a full disk, and one that may only be read",
+            probes.private_mounts,
+            apt=("util-linux",),
+            install="util-linux, and user namespaces allowed",
+        ),
     )
 }
 

@@ -53,6 +53,22 @@ def test_a_plain_answer_ends_the_turn(talk, capsys):
     assert "Pygent: Hello there." in out
 
 
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({}, "WARNING: commands are NOT isolated."),
+        ({"use_docker": False}, "Commands are not isolated (use_docker=False)."),
+    ],
+)
+def test_isolation_is_spoken_of_before_anything_is_typed(tmp_path, capsys, given, told):
+    """A session that runs commands on the bare machine begins with saying so, in one of two tones."""
+    runtime = Runtime(workspace=tmp_path / "ws", **given)
+    Typed(Agent(runtime=runtime, model=ScriptedModel())).run()
+    out = capsys.readouterr().out
+    assert told in out
+    assert out.count("isolated") == 1
+
+
 @pytest.mark.parametrize("word", ["/exit", "quit", "q", "  q  "])
 def test_the_words_that_end_it(talk, word):
     """Each of them ends the session, and nothing after it is read."""
@@ -77,6 +93,8 @@ def test_ctrl_c_at_the_prompt_asks_before_it_ends(talk, capsys):
     session, _ = talk(["Hi."], KeyboardInterrupt(), "hello", "/exit")
     assert session.lines == []
     assert "Ctrl-C again exits" in capsys.readouterr().out
+    two = [KeyboardInterrupt(), "hello", KeyboardInterrupt(), "bye", "/exit"]
+    assert talk(["Hi.", "Bye."], *two)[0].lines == []
     session, _ = talk([], KeyboardInterrupt(), KeyboardInterrupt(), "never read")
     assert session.lines == ["never read"]
     assert session.agent.runtime.base_dir.is_dir()
@@ -102,18 +120,19 @@ def test_an_error_never_ends_the_session(talk, capsys, error, said):
     assert len(model.requests) == 2
 
 
-def test_a_question_is_put_to_the_user(talk):
-    """`ask_user` with options is asked, and the answer sent as the next message."""
+def test_a_question_is_put_to_the_user(talk, capsys):
+    """`ask_user` with options is asked, once, and the answer sent as the next message."""
     ask = call("ask_user", prompt="Which?", options=["left", "right"])
     session, model = talk([ask, "Left it is."], "go", "left", "/exit")
     assert "Which? (left/right): " in session.prompts
+    assert "Which?" not in capsys.readouterr().out
     assert model.requests[1][-1] == {"role": "user", "content": "left"}
 
 
 def test_a_question_without_options_is_shown(talk, capsys):
     """The user reads it, and answers with the next message; `/exit` still ends the session."""
     _, model = talk([call("ask_user", prompt="What name?"), "Thanks."], "go", "Ann", "/exit")
-    assert "What name?" in capsys.readouterr().out
+    assert capsys.readouterr().out.count("Pygent asks: What name?\n") == 1
     assert model.requests[1][-1]["content"] == "Ann"
     talk([call("ask_user", prompt="Which?", options=["a"])], "go", "/exit")
 
