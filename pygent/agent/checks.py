@@ -33,8 +33,13 @@ def check_fields(agent: Agent) -> None:
         raise ConfigError(f"model_name is {given.model_name!r}: give the name of a model")
     if not isinstance(given.confirm_bash, bool):
         raise ConfigError(f"confirm_bash is {given.confirm_bash!r}: give True or False")
-    if given.approve is not None and not callable(given.approve):
-        raise ConfigError(f"approve is {given.approve!r}: give a function that is told a call")
+    most = given.max_non_tool_replies
+    if most is not None and not _is_count(most, 0):
+        raise ConfigError(f"max_non_tool_replies is {most!r}: give a whole number, or None")
+    for name, told in (("approve", "a call"), ("system_message_builder", "persona and tools")):
+        value = getattr(given, name)
+        if value is not None and not callable(value):
+            raise ConfigError(f"{name} is {value!r:.80}: give a function that is told {told}")
     agent.disabled_tools = list(given.disabled_tools or ())
     agent.tools = None if given.tools is None else list(given.tools)
     agent.persona = _persona(given.persona)
@@ -45,7 +50,7 @@ def check_limits(user_msg: Any, max_steps: Any, **seconds: Any) -> None:
     """Refuse a message, a number of steps or a time that is none."""
     if user_msg is not None and not isinstance(user_msg, str):
         raise ConfigError(f"the message is {user_msg!r:.80}: give it as text")
-    if isinstance(max_steps, bool) or not isinstance(max_steps, int) or max_steps < 1:
+    if not _is_count(max_steps, 1):
         raise ConfigError(f"max_steps is {max_steps!r}: give a whole number of at least 1")
     for name, value in seconds.items():
         if value is None:
@@ -53,6 +58,10 @@ def check_limits(user_msg: Any, max_steps: Any, **seconds: Any) -> None:
         number = isinstance(value, int | float) and not isinstance(value, bool)
         if not number or math.isnan(value) or value < 0:
             raise ConfigError(f"{name} is {value!r}: give a number of seconds, or None")
+
+
+def _is_count(value: Any, least: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= least
 
 
 def _persona(persona: Any) -> Persona:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import select
 import signal
 import threading
 import time
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -46,14 +48,14 @@ class ProcessJob:
         env: Mapping[str, str],
         outputs: Outputs | None = None,
     ) -> None:
+        if _exiting:
+            raise SandboxError("the program is at its end: no command is started any more")
         self._spec = spec
         self._capture = Capture(spec.limits, outputs, spec.on_output)
         self._result: CommandResult | None = None
         self._pumping = threading.RLock()
         self._state = threading.Lock()
-        self._ending = False
-        self._killed = False
-        self._timed_out = False
+        self._ending = self._killed = self._timed_out = False
         self._below: list[int] = []
         self._mark = os.urandom(8).hex()
         marks = f"{os.environ.get(MARKER, '')}:{self._mark}"
@@ -83,13 +85,13 @@ class ProcessJob:
             os.close(write_end)
         os.set_blocking(self._pipe, False)
         self._started = time.monotonic()
-        self._ended = False
-        self._open = True
+        self._ended, self._open = False, True
         self._pidfd = _watch(self._process.pid)
+        _jobs.add(self)
 
     def __del__(self) -> None:
         """End a command that nobody holds any more, such as one whose start was interrupted."""
-        if self._result is None and "_process" in vars(self) and self._process.returncode is None:
+        if "_process" in vars(self) and self._result is None and self._process.returncode is None:
             self.kill()
             self._process.wait()
 
@@ -214,6 +216,24 @@ class ProcessJob:
             omitted_bytes=omitted,
             whole=self._capture.whole,
         )
+
+
+_jobs: weakref.WeakSet[ProcessJob] = weakref.WeakSet()
+_exiting = False
+
+
+@atexit.register
+def _end_all() -> None:
+    """End the commands of threads that end with the program, such as those of tasks."""
+    global _exiting
+    _exiting = True
+    for job in list(_jobs):
+        if job._result is None:
+            job.kill()
+            stragglers.kill_marked(job._mark.encode())
+
+
+os.register_at_fork(after_in_child=_jobs.clear)  # they are the parent's
 
 
 def _name_of(pipe: int) -> str:

@@ -22,7 +22,7 @@ from .outputs import Outputs
 from .reading import read_text
 from .running import run
 from .sandbox import CommandResult, CommandSpec, Sandbox
-from .wording import Teller, check_command, check_timeout, ending, with_ending
+from .wording import Teller, check_command, check_list, check_timeout, ending, with_ending
 from .workspace import Workspace
 
 __all__ = ["Runtime"]
@@ -62,8 +62,10 @@ class Runtime:
         self._workspace = Workspace(workspace, initial_files)
         self._image = image
         self._env = dict(env or {})
-        self.banned_commands = {*(banned_commands or ()), *names("PYGENT_BANNED_COMMANDS")}
-        self.banned_apps = {*(banned_apps or ()), *names("PYGENT_BANNED_APPS")}
+        banned_commands = check_list("banned_commands", banned_commands)
+        banned_apps = check_list("banned_apps", banned_apps)
+        self.banned_commands = {*banned_commands, *names("PYGENT_BANNED_COMMANDS")}
+        self.banned_apps = {*banned_apps, *names("PYGENT_BANNED_APPS")}
         self.task_depth = 0
         self.on_choice = on_choice
         self._lock = threading.RLock()

@@ -16,6 +16,7 @@ __all__ = ["descendants", "end", "kill_marked"]
 _PATIENCE = 1.0
 _SURE_WINDOW = 2.0
 _FEW = 500
+_CHANGING = (0.001, 0.004, 0.016)
 
 
 def end(marker: bytes, pipe: str, leader: int, started: float, killed: Iterable[int] = ()) -> bool:
@@ -103,14 +104,28 @@ def _all() -> Iterator[int]:
 
 def _belongs(pid: int, marker: bytes, pipe: str) -> bool:
     try:
-        with open(f"/proc/{pid}/environ", "rb", buffering=0) as file:
-            if marker in file.read():
-                return pid != os.getpid()
+        if marker in _variables(pid):
+            return pid != os.getpid()
         return pid != os.getpid() and any(
             os.readlink(f"/proc/{pid}/fd/{number}") == pipe for number in (1, 2)
         )
     except OSError:
         return False
+
+
+def _variables(pid: int) -> bytes:
+    """Return a process's environment; while it changes to another program it seems to have none."""
+    for pause in _CHANGING:
+        found = _environ(pid)
+        if found or not _lives(pid) or not os.path.lexists(f"/proc/{pid}/exe"):
+            return found
+        time.sleep(pause)
+    return _environ(pid)
+
+
+def _environ(pid: int) -> bytes:
+    with open(f"/proc/{pid}/environ", "rb", buffering=0) as file:
+        return file.read()
 
 
 def _lives(pid: int) -> bool:

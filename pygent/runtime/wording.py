@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from typing import TypeVar
 
+from ..errors import ConfigError
 from .sandbox import CommandResult
 
-__all__ = ["Teller", "check_command", "check_timeout", "ending", "with_ending"]
+__all__ = ["Teller", "check_command", "check_list", "check_timeout", "ending", "with_ending"]
+
+T = TypeVar("T")
 
 _LONGEST = 120_000
 
@@ -39,6 +43,13 @@ def check_timeout(timeout: object) -> float | None:
     if math.isnan(timeout) or timeout < 0:
         raise ValueError(f"timeout={timeout!r} is not a number of seconds from 0 on")
     return None if math.isinf(timeout) else float(timeout)
+
+
+def check_list(name: str, value: Iterable[T] | None) -> Iterable[T]:
+    """Return a list, empty where none was given; a text is not taken for a list of letters."""
+    if isinstance(value, str | bytes):
+        raise ConfigError(f"{name} is {value!r:.80}: give a list, [{value!r:.80}]")
+    return value or ()
 
 
 def ending(result: CommandResult, timeout: float | None) -> str:

@@ -10,8 +10,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from ..config.environment import names, text
-from ..errors import SandboxError
+from ..errors import ConfigError, SandboxError
 from .files import NotFound, PathLike, WorkspaceFiles, shown
+from .wording import check_list
 
 __all__ = ["Workspace"]
 
@@ -26,11 +27,15 @@ class Workspace:
         *,
         made_up: bool = False,
     ) -> None:
+        if path == "":  # as a variable that is not set gives; the current folder is "."
+            raise ConfigError("workspace is '': give the path of a folder, or None")
         named = path if path is not None or made_up else text("PYGENT_WORKSPACE")
         self.persistent = named is not None
         self._named = None if named is None else Path(os.path.abspath(os.path.expanduser(named)))
-        self._initial = list(names("PYGENT_INIT_FILES") if initial_files is None else initial_files)
+        self._initial = list(check_list("initial_files", initial_files))
         self._from_setting = initial_files is None
+        if self._from_setting:
+            self._initial = list(names("PYGENT_INIT_FILES"))
         self._lock = threading.Lock()
         self._folder: Path | None = None
         self._inode: tuple[int, int] | None = None

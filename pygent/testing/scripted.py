@@ -41,8 +41,6 @@ class ScriptedModel:
     a ``with`` block is left. ``requests`` has the messages of each request, as they were then.
     """
 
-    honours_cancel = True
-
     def __init__(self, replies: Iterable[Scripted] | Scripted = ()) -> None:
         single = isinstance(replies, str | Message | Mapping | BaseException) or callable(replies)
         self._replies: list[Any] = [replies] if single else list(replies)  # type: ignore[arg-type]
@@ -62,6 +60,11 @@ class ScriptedModel:
         """Check the script, unless the block failed already."""
         if kind is None:
             self.assert_done()
+
+    @property
+    def honours_cancel(self) -> bool:
+        """Whether the next reply comes at once: a function may hang, and is left behind then."""
+        return not any(map(_is_function, self._replies[self._next : self._next + 1]))
 
     def add(self, *replies: Scripted) -> None:
         """Append to the script."""

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from pygent.errors import APIError, Cancelled
+from pygent.errors import APIError, Cancelled, ConfigError
 from pygent.tools import register_tool
 from tests.agent.models import Scripted, call, calls, ends, kinds, make, until, well_answered
 
@@ -182,3 +182,20 @@ def test_two_threads_that_cancel_end_one_turn_once(tmp_path):
     worker.join(5)
     assert not worker.is_alive()
     assert ends(agent) == ["cancelled"]
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        {"max_non_tool_replies": "2"},
+        {"max_non_tool_replies": -1},
+        {"system_message_builder": "text"},
+        {"approve": True},
+    ],
+    ids=str,
+)
+def test_a_field_that_makes_no_sense_is_named(tmp_path, field):
+    """When the agent is made, and not in the middle of its work."""
+    ((name, value),) = field.items()
+    with pytest.raises(ConfigError, match=f"{name} is {value!r}"):
+        make("never", tmp_path, **field)

@@ -8,15 +8,24 @@ from pathlib import Path
 import pytest
 
 from pygent import task_tools, tools
-from pygent.testing.server import ChatServer
+from pygent.testing.server import ChatServer, Request
 
 ANSWER = "I am a model on this machine."
+ANSWERS = {
+    "Which tools do you have?": "A shell, and tools to read, write and search files.",
+    "Summarise notes.txt": "Two notes: one, and two.",
+}
+
+
+def answer(request: Request) -> str:
+    """Say what the documents show."""
+    return ANSWERS.get(request["messages"][-1]["content"], ANSWER)
 
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatServer]:
-    """Serve one answer to whatever is asked, at ``OPENAI_BASE_URL``."""
-    with ChatServer(default=ANSWER) as running:
+    """Serve an answer to whatever is asked, at ``OPENAI_BASE_URL``."""
+    with ChatServer(default=answer) as running:
         monkeypatch.setenv("OPENAI_BASE_URL", running.url)
         monkeypatch.setenv("OPENAI_API_KEY", "not-a-key")
         yield running

@@ -122,6 +122,22 @@ def test_sweep_looks_everywhere_when_numbers_went_round(rt, monkeypatch, last):
     assert not any(map(alive, recorded(rt, "pids")))
 
 
+def test_sweep_finds_what_changes_to_another_program(rt, monkeypatch):
+    """In that moment a process has no environment, and so no marker: it is asked again."""
+    real, asked = stragglers._environ, []
+
+    def environ(pid):
+        asked.append(pid)
+        return real(pid) if asked.count(pid) > 2 else b""
+
+    monkeypatch.setattr(stragglers, "_environ", environ)
+    rt.bash(
+        "setsid sh -c 'echo $$ > pids; exec sleep 60' >/dev/null 2>&1 & until [ -s pids ]; do :; done"
+    )
+    assert len(recorded(rt, "pids")) == 1
+    assert not any(map(alive, recorded(rt, "pids")))
+
+
 def test_sweep_spares_others(rt):
     """A process that another command or the user started is left alone."""
     other = subprocess.Popen(["sleep", "60"], cwd=rt.base_dir)
@@ -276,3 +292,25 @@ def test_an_interrupt_anywhere_in_the_start_leaves_nothing_behind(line):
     assert "interrupted" in done.stdout
     listed = subprocess.run(["ps", "ax"], capture_output=True, text=True, check=True).stdout
     assert command not in listed
+
+
+LEFT_RUNNING = """
+import sys, threading, time
+from pathlib import Path
+from pygent.runtime import Runtime
+rt = Runtime(use_docker=False, workspace=sys.argv[1])
+command = "sleep 60 & echo $! >> pids; setsid sh -c 'echo $$ >> pids; exec sleep 60' & wait"
+threading.Thread(target=rt.bash, args=(command, 90), daemon=True).start()
+pids = Path(sys.argv[1], "pids")
+while not (pids.exists() and len(pids.read_text().split()) == 2):
+    time.sleep(0.01)
+"""
+
+
+def test_a_command_does_not_outlive_the_program(tmp_path):
+    """What threads have running when the program ends, as tasks do, ends with it."""
+    argv = [sys.executable, "-c", LEFT_RUNNING, str(tmp_path)]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=20, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    pids = [int(word) for word in (tmp_path / "pids").read_text().split()]
+    wait_until(lambda: not any(map(alive, pids)))

@@ -294,3 +294,18 @@ def test_parallel_first_use():
     assert len(rt.files.list()) == 8
     rt.cleanup()
     assert made() == []
+
+
+@pytest.mark.parametrize("name", ["banned_commands", "banned_apps", "initial_files"])
+def test_a_text_is_no_list(name):
+    """It would be one of its letters, and nothing that was meant would be banned."""
+    with pytest.raises(ConfigError, match=rf"{name} is 'rm': give a list, \['rm'\]"):
+        Runtime(**{name: "rm"})
+
+
+def test_an_empty_name_is_no_workspace(tmp_path, monkeypatch):
+    """It is not taken for the current folder."""
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ConfigError, match="workspace is ''"):
+        Runtime(workspace="")
+    assert Runtime(workspace=".").base_dir == tmp_path

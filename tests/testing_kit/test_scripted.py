@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import threading
+import time
+
 import pytest
 
 import pygent.testing
@@ -93,3 +96,16 @@ def test_all_of_the_kit_is_there():
     assert set(dir(pygent.testing)) >= set(pygent.testing.__all__)
     with pytest.raises(AttributeError, match="nothing"):
         _ = pygent.testing.nothing
+
+
+def test_a_function_that_hangs_is_left_behind(tmp_path):
+    """A deadline holds for it as for any other model of somebody's own."""
+    release = threading.Event()
+    model = ScriptedModel([lambda messages: release.wait(30), "in time"])
+    agent = Agent(model=model, workspace=tmp_path, display=False)
+    started = time.monotonic()
+    agent.run("go", max_time=0.3)
+    assert time.monotonic() - started < 5
+    assert agent.history[-1]["content"] == "[timeout after 0.3s]"
+    assert agent.run("again").content == "in time"
+    release.set()
