@@ -124,6 +124,11 @@ class Agent:
         """Have the runtime's choice of a sandbox recorded in this agent's log."""
         record_choice(self)
 
+    @property
+    def is_at_work(self) -> bool:
+        """Whether a turn is under way."""
+        return self._scope is not None
+
     def is_watched(self) -> bool:
         """Whether somebody would see a reply while it is being written."""
         return self._watched or self.log.has_listeners

@@ -11,7 +11,7 @@ from ..events import HistoryEdited, SandboxChosen, SessionStarted
 from ..log import MessageFile, Mirror
 from ..messages import Message, well_formed
 from ..models import default_model
-from ..runtime import Runtime
+from ..runtime import Runtime, warn_once
 from ..tools import CallContext
 from ..version import __version__
 from .unanswered import answer_after_crash
@@ -83,6 +83,9 @@ def record_choice(agent: Agent) -> None:
                 asked_for=choice.asked_for,
             )
         )
+        told = choice.isolated or choice.asked_for or log.has_listeners
+        if agent.is_at_work and not told:
+            warn_once(choice, in_a_turn=True)  # nobody is watching, and it must not be missed
 
     runtime.on_choice = chosen
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["answer_calls"]
 
 PARALLEL = 8
-GRACE = 0.5
+GRACE = 1.0
 _HARMLESS = (Effect.PURE, Effect.IDEMPOTENT)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .choice import SandboxWarning, TierChoice
+from .choice import SandboxWarning, TierChoice, warn_once
 from .files import Entry, Files, NotFound, WorkspaceFiles
 from .local import LocalSandbox
 from .output import OutputLimits
@@ -24,4 +24,5 @@ __all__ = [
     "SandboxWarning",
     "TierChoice",
     "WorkspaceFiles",
+    "warn_once",
 ]

@@ -86,17 +86,26 @@ def decide(sandbox: str | None, use_docker: bool | None) -> Asked:
     return asked
 
 
-def warn_once(choice: TierChoice) -> None:
-    """Warn that commands are not isolated, once in a process."""
+def warn_once(choice: TierChoice, *, in_a_turn: bool = False) -> None:
+    """Warn that commands are not isolated, once in a process.
+
+    In an agent's turn it is logged: there a warning that is made an error would be taken for the
+    tool's.
+    """
     global _warned
-    if not _warned:
-        _warned = True
-        warnings.warn(
-            f"commands run on this machine without isolation ({choice.reason}); "
-            "say Runtime(use_docker=False) or PYGENT_SANDBOX=local if that is what you want",
-            SandboxWarning,
-            stacklevel=_outside(),
-        )
+    if _warned:
+        return
+    _warned = True
+    text = (
+        f"commands run on this machine without isolation ({choice.reason}); "
+        "say Runtime(use_docker=False) or PYGENT_SANDBOX=local if that is what you want"
+    )
+    if in_a_turn:
+        import logging
+
+        logging.getLogger("pygent").warning(text)
+    else:
+        warnings.warn(text, SandboxWarning, stacklevel=_outside())
 
 
 def _outside() -> int:

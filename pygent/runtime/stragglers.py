@@ -28,11 +28,13 @@ def end(marker: bytes, pipe: str, leader: int, started: float, killed: Iterable[
     """
     give_up = time.monotonic() + _PATIENCE
     pause = 0.001
+    dying = set(killed)
     while True:
-        found = any(map(_lives, killed))
+        found = any(map(_lives, dying))
         for pid in _candidates(leader, started):
             if pid != leader and _belongs(pid, marker, pipe):
                 found = True
+                dying.add(pid)  # it forgets whose it is before it is dead
                 _kill(pid)
         if not found:
             return True
@@ -117,8 +119,9 @@ def _variables(pid: int) -> bytes:
     """Return a process's environment; while it changes to another program it seems to have none."""
     for pause in _CHANGING:
         found = _environ(pid)
-        if found or not _lives(pid) or not os.path.lexists(f"/proc/{pid}/exe"):
+        if found or not _lives(pid):
             return found
+        os.readlink(f"/proc/{pid}/exe")  # an OSError for the kernel's own threads
         time.sleep(pause)
     return _environ(pid)
 

@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from pygent.agent import Agent
 from pygent.display import LIMIT, Display
 from pygent.events import Delta, ModelReplied, SandboxChosen, ToolFinished, TurnEnded
+from pygent.runtime import Runtime
 from pygent.tools import register_tool
 from tests.agent.models import Scripted, Streaming, call, calls, make
 
@@ -216,3 +218,19 @@ def test_a_closed_stdout_does_not_stop_the_work(tmp_path):
     )
     assert done.stderr.splitlines()[-1] == "['max_steps']"
     assert (tmp_path / "w" / "kept").read_text() == "x\n"
+
+
+def test_a_run_that_nobody_watches_still_warns(tmp_path, caplog, monkeypatch):
+    """Commands without isolation that nobody asked for: once, in words that reach standard error."""
+    monkeypatch.setattr("pygent.runtime.choice._warned", False)
+    replies = [calls(call("bash", cmd="true")), "done"]
+    for _ in range(2):
+        agent = Agent(model=Scripted(*replies), workspace=tmp_path)
+        assert agent.run("go").content == "done"
+    assert caplog.text.count("without isolation") == 1
+    assert "PYGENT_SANDBOX=local" in caplog.text
+    asked = Agent(model=Scripted(*replies), runtime=Runtime(sandbox="local", workspace=tmp_path))
+    caplog.clear()
+    monkeypatch.setattr("pygent.runtime.choice._warned", False)
+    asked.run("go")
+    assert not caplog.text

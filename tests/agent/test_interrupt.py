@@ -62,7 +62,7 @@ def child(body: str, folder: Path) -> dict:
         capture_output=True,
         text=True,
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYGENT_SANDBOX": "local"},
         timeout=60,
     )
     assert done.returncode == 0, done.stderr
