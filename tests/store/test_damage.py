@@ -109,9 +109,13 @@ def test_a_log_cut_anywhere_loses_its_last_event(
 @pytest.mark.deep
 @pytest.mark.timeout(3600)
 def test_a_log_cut_at_every_byte(made: tuple[Path, list[int]], tmp_path: Path) -> None:
-    """The same at every offset of the log's beginning, and near the end of every append."""
+    """The same at every offset of an append, near the end of every one, and in what is before."""
     sizes = made[1]
-    cuts = {*range(sizes[4]), *(s + move for s in sizes[:-1] for move in range(-30, 30))}
+    cuts = {
+        *range(0, sizes[0], 64),
+        *range(sizes[0], sizes[1]),
+        *(s + move for s in sizes[:-1] for move in range(-30, 30)),
+    }
     for cut in sorted(cuts):
         log_cut(made, tmp_path / "cut", cut)
 
