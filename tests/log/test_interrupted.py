@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import sys
 from pathlib import Path
@@ -40,12 +41,14 @@ class InterruptAt:
         self.left = line
 
     def __enter__(self):
+        gc.disable()  # what the collector finds is not ours, and an interrupt there is lost
         self.before = sys.gettrace()
         sys.settrace(self.trace)
         return self
 
     def __exit__(self, *_):
         sys.settrace(self.before)
+        gc.enable()
 
     @property
     def fired(self):
